@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The schedule: what driver/README.md describes, in memory. Planners build it, the parser reads it,
+// the checker proves it, program_expand() turns it into steps.
+#ifndef WC_SCHEDULE_H
+#define WC_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "driver/net/net.h"
+#include "traces/error.h"
+
+enum sched_phase { SCHED_FORWARD, SCHED_BACKWARD };
+enum sched_tiling { SCHED_TILING_NONE, SCHED_TILING_OVERL, SCHED_TILING_2PS };
+enum sched_accounting { SCHED_DEVICE, SCHED_PAPER };
+
+enum sched_tensor { SCHED_ACT, SCHED_GRAD, SCHED_MASK };
+
+enum sched_op {
+	SCHED_LOAD,       // DRAM -> buffer
+	SCHED_TAKE,       // boundary storage -> buffer
+	SCHED_COMPUTE,
+	SCHED_ACCUMULATE, // weight gradient; `node` is the convolution, lo..hi rows of its output
+	SCHED_KEEP,       // buffer -> boundary storage
+	SCHED_STORE,      // buffer -> DRAM
+};
+
+enum sched_with { SCHED_WITH_NONE, SCHED_WITH_MASK, SCHED_WITH_ACT };
+
+struct sched_statement {
+	enum sched_op op;
+	enum sched_tensor tensor; // SCHED_ACCUMULATE: SCHED_GRAD of `node`
+	int node;
+	int lo, hi;               // half-open rows
+	enum sched_with with;     // SCHED_COMPUTE of a ReLU, or of the gradient behind one
+	int line;                 // where it stands in the text; 0 if a planner made it
+};
+
+struct sched_strip {
+	struct sched_statement *statements;
+	int statement_count;
+};
+
+// How one convolution's weights, or weight gradients, pass through the buffer in a group.
+struct sched_policy {
+	bool resident;
+	int slice; // output channels a slice; 0: all at once
+};
+
+struct sched_group {
+	enum sched_phase phase;
+	int first, last;             // node indices, inclusive
+	int sub_batch;
+	enum sched_tiling tiling;
+	struct sched_policy *weight; // [net->node_count]
+	struct sched_policy *wgrad;  // [net->node_count]
+	struct sched_strip *strips;
+	int strip_count;
+	char *reason;                // NULL: none given
+	int line;
+};
+
+struct schedule {
+	char *net_name;
+	int batch, cores;
+	int rows, cols;
+	uint32_t buffer_bytes, bus_bytes;
+	enum sched_accounting accounting;
+	char *planner; // NULL: written by hand
+	struct sched_group *groups;
+	int group_count;
+};
+
+// Parse the text form against a network. Errors name file, line, the word and what was expected;
+// intervals outside a tensor, unknown nodes and numbers out of range are errors here, wrong
+// schedules of the right form are the checker's business. schedule_release() is safe after failure.
+int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, const char *file_name, struct wc_error *err);
+// Write the text form; reading it back gives an equal schedule.
+int schedule_write(const struct schedule *schedule, const struct net *net, FILE *file, struct wc_error *err);
+void schedule_release(struct schedule *schedule);
+
+// The network name in a schedule's text, read ahead of parsing ("net NAME"); caller frees.
+int schedule_net_name(FILE *file, const char *file_name, char **name, struct wc_error *err);
+
+#endif
