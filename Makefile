@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One make process for everything; each directory with targets of its own adds a rules.mk.
+# `make help` lists the targets.
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --output-sync=target
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.DEFAULT_GOAL := all
+
+CC := gcc
+CXX := g++
+VERILATOR := verilator
+ifneq ($(shell command -v ccache),)
+CC := ccache gcc
+CXX := ccache g++
+endif
+
+# make SANITIZE=1: host code and tests under ASan and UBSan, in a tree of its own. The verilated
+# models are built once, without.
+ROOT_BUILD := build
+BUILD := $(ROOT_BUILD)$(if $(SANITIZE),/sanitize)
+GEN := $(ROOT_BUILD)/gen
+RTL_BUILD := $(ROOT_BUILD)/rtl
+
+WARN := -Wall -Wextra -Werror
+# The golden model's bits need one rounding per operation: never contract a*b+c.
+FLOAT := -ffp-contract=off -fno-fast-math
+SAN := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+CFLAGS := -std=c17 -D_GNU_SOURCE -g -O2 $(WARN) $(FLOAT) $(SAN) -I. -I$(GEN) $(EXTRA_CFLAGS)
+FAST := -O3 -march=native
+LDLIBS := -ljansson -lyaml -lpopt -lz -ldl -lm
+
+ifdef V
+say = @true
+Q :=
+else
+say = @echo "  $(1)	$(2)"
+Q := @
+endif
+
+.PHONY: all deps run test test-full bench lint synth waves clean help
+
+## all: the wavecore command and the quick RTL configuration
+all: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
+
+# ---- dependencies ------------------------------------------------------------------------------
+
+# Installed once per change of scripts/setup; every compilation waits for it.
+DEPS := $(ROOT_BUILD)/.deps
+$(DEPS): scripts/setup
+	@mkdir -p $(@D)
+	$(Q)scripts/setup
+	$(Q)touch $@
+
+## deps: install what is missing from Debian
+deps: $(DEPS)
+
+# Objects are rebuilt when the flags change.
+FLAGS := $(BUILD)/.flags
+$(FLAGS): force
+	@mkdir -p $(@D)
+	@echo '$(CFLAGS) $(FAST) $(LDLIBS)' | cmp -s - $@ || echo '$(CFLAGS) $(FAST) $(LDLIBS)' > $@
+.PHONY: force
+
+# ---- generated from rtl/commands.def -----------------------------------------------------------
+
+GENERATED := $(GEN)/wc_commands.h $(GEN)/wc_cmd_pkg.sv $(GEN)/cmd_check.v
+$(GEN)/wc_commands.h: what = header
+$(GEN)/wc_cmd_pkg.sv: what = package
+$(GEN)/cmd_check.v: what = check
+$(GENERATED): rtl/commands.def scripts/gen-commands | $(DEPS)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)scripts/gen-commands $(what) $< > $@
+
+# ---- the library and the command ---------------------------------------------------------------
+
+LIB_DIRS := traces csim csim/golden csim/model csim/rtl driver/net driver/plan driver/host
+LIB_SRCS := $(sort $(wildcard $(addsuffix /*.c,$(LIB_DIRS))))
+LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
+CLI_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard driver/cli/*.c)))
+LIB := $(BUILD)/libwavecore.a
+
+$(BUILD)/csim/golden/%.o $(BUILD)/csim/model/%.o: OPT := $(FAST)
+
+$(BUILD)/%.o: %.c $(FLAGS) $(GEN)/wc_commands.h | $(DEPS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) $(OPT) -MMD -MP -c $< -o $@
+
+$(LIB): $(LIB_OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/wavecore: $(CLI_OBJS) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+# ---- the verilated device, one shared object per configuration ---------------------------------
+
+# The quick configuration and the full-size one.
+QUICK := r16c16-b65536-w16-m1-rtl
+FULL := r128c128-b10485760-w128-m1-dpi
+
+include rtl/rules.mk
+
+# ---- tests -------------------------------------------------------------------------------------
+
+# tests/AREA/*.c makes one Criterion binary; tests/AREA/rules.mk may add TEST_OBJS_AREA, TEST_LIBS_AREA
+# and TEST_NEEDS_AREA (files that must exist before it runs).
+TEST_AREAS := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*.c))))
+-include $(wildcard tests/*/rules.mk)
+
+define test_binary
+$(BUILD)/tests/$(1)/test: $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/$(1)/*.c))) $$(TEST_OBJS_$(1)) $(LIB)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CXX) $(SAN) -o $$@ $$^ -lcriterion $$(LDLIBS) $$(TEST_LIBS_$(1))
+.PHONY: test-$(1)
+test-$(1): $(BUILD)/tests/$(1)/test $$(TEST_NEEDS_$(1))
+	@echo "== tests/$(1)"
+	$$(Q)WC_BUILD=$(BUILD) $(BUILD)/tests/$(1)/test $$(TEST_ARGS)
+endef
+$(foreach area,$(TEST_AREAS),$(eval $(call test_binary,$(area))))
+
+## test: lint and every quick test; SANITIZE=1 for ASan and UBSan
+test: lint $(TEST_AREAS:%=test-%)
+
+## test-AREA: one area alone, e.g. `make test-plan`; TEST_ARGS="--filter x/y" picks tests
+## test-full: the quick tests, the long suites, and everything again under the sanitizers
+test-full: test
+	$(Q)WC_LONG=1 $(MAKE) --no-print-directory $(TEST_AREAS:%=test-%)
+	$(Q)$(MAKE) --no-print-directory SANITIZE=1 $(TEST_AREAS:%=test-%)
+
+## lint: Verilator, Yosys and Icarus read every design file; dependences between directories
+lint: lint-rtl lint-includes
+
+.PHONY: lint-includes
+lint-includes:
+	$(Q)scripts/check-includes
+
+# ---- the main job ------------------------------------------------------------------------------
+
+RUN := --net fashion-conv --batch 32 --array 16x16 --buffer 64KiB --arith rtl --seed 1
+## run: real images through the RTL under four schedules, every tile checked
+run: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
+	$(Q)$(BUILD)/wavecore run $(RUN) --schedule baseline,mbs,overl,2ps --jobs $(shell nproc)
+
+## bench: speeds and ratios, measured in one run
+bench: $(BUILD)/wavecore
+	$(Q)scripts/bench
+
+## clean: remove build/
+clean:
+	rm -rf $(ROOT_BUILD)
+
+## help: this list
+help:
+	@sed -n 's/^## \([^:]*\): */\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  %-12s %s\n", $$1, $$2 }'
+
+-include $(patsubst %.o,%.d,$(LIB_OBJS) $(CLI_OBJS)) $(wildcard $(BUILD)/tests/*/*.d)
