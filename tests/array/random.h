@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random numbers of the array tests. The seed comes from WC_SEED or the clock and is printed, so that a failure can be run again.
+#ifndef WC_TESTS_ARRAY_RANDOM_H
+#define WC_TESTS_ARRAY_RANDOM_H
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct rng {
+	uint64_t state;
+};
+
+static inline struct rng rng_start(const char *test)
+{
+	const char *text = getenv("WC_SEED");
+	struct timespec now;
+	struct rng rng;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	rng.state = text ? strtoull(text, NULL, 0) : (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
+	fprintf(stderr, "%s: WC_SEED=%" PRIu64 "\n", test, rng.state);
+	return rng;
+}
+
+// splitmix64
+static inline uint64_t rng_next(struct rng *rng)
+{
+	uint64_t z = rng->state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+// 0 <= result < limit
+static inline int rng_below(struct rng *rng, int limit)
+{
+	return (int)((rng_next(rng) >> 32) * (uint64_t)limit >> 32);
+}
+
+// True in `percent` of the calls.
+static inline bool rng_chance(struct rng *rng, int percent)
+{
+	return rng_below(rng, 100) < percent;
+}
+
+// An fp16 of magnitude 0.5 to 2: products and long sums of these are finite and never absorbed.
+static inline uint16_t rng_tame_half(struct rng *rng)
+{
+	return (uint16_t)(0x3800 + rng_below(rng, 0x800) + (rng_next(rng) & 0x8000));
+}
+
+// Any fp16: mostly of all magnitudes, subnormals, zeros of both signs, rarely infinity and NaN.
+static inline uint16_t rng_wild_half(struct rng *rng)
+{
+	uint64_t r = rng_next(rng);
+	uint16_t sign = r & 0x8000;
+
+	switch (r >> 56) {
+	case 0:
+		return sign | 0x7c00;
+	case 1:
+		return sign | 0x7c00 | (uint16_t)(1 + (r & 0x3fe));
+	case 2 ... 31:
+		return sign;
+	case 32 ... 79:
+		return sign | (r & 0x3ff);
+	default:
+		return sign | (uint16_t)((r >> 16) % 0x7c00);
+	}
+}
+
+#endif
