@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ReLU on fp16 bits.
+#include "csim/golden/relu.h"
+
+#include <string.h>
+
+#include "csim/golden/half.h"
+
+bool golden_relu_passes(uint16_t x)
+{
+	return golden_half_is_nan(x) || (x >> 15 == 0 && x != 0);
+}
+
+void golden_relu(const uint16_t *x, size_t count, uint16_t *y, uint8_t *mask)
+{
+	if (mask)
+		memset(mask, 0, golden_mask_bytes(count));
+	for (size_t i = 0; i < count; i++) {
+		bool passes = golden_relu_passes(x[i]);
+
+		if (mask && passes)
+			mask[i / 8] |= (uint8_t)(1u << i % 8);
+		y[i] = passes ? golden_half_canonical(x[i]) : 0;
+	}
+}
+
+void golden_relu_gradient_mask(const uint8_t *mask, const uint16_t *dy, size_t count, uint16_t *dx)
+{
+	for (size_t i = 0; i < count; i++)
+		dx[i] = mask[i / 8] >> i % 8 & 1 ? golden_half_canonical(dy[i]) : 0;
+}
+
+void golden_relu_gradient_out(const uint16_t *out, const uint16_t *dy, size_t count, uint16_t *dx)
+{
+	for (size_t i = 0; i < count; i++)
+		dx[i] = golden_relu_passes(out[i]) ? golden_half_canonical(dy[i]) : 0;
+}
