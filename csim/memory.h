@@ -27,7 +27,7 @@ enum wc_class {
 };
 
 // The class's name in JSON and tables, e.g. "weight_gradient". Static storage.
-const char *wc_class_name(enum wc_class class);
+const char *wc_class_name(enum wc_class which);
 
 struct wc_region {
 	uint64_t base, bytes;
