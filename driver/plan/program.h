@@ -15,6 +15,7 @@ enum slab_kind { SLAB_ACT, SLAB_GRAD, SLAB_MASK, SLAB_WEIGHT, SLAB_WGRAD };
 // A piece of the global buffer that holds rows of a tensor, or a slice of weights.
 //   feature maps: byte of (sample n, row y, 0, 0) = offset + ((n - sample_first) * (hi - lo) + (y - lo)) * pitch
 //   weights:      offset + (k - lo) * C R S * (2 or 4), k the output channel in [lo, hi)
+// A ReLU in place has two slabs, input and result, with the same offset; both are live at its step.
 struct slab {
 	enum slab_kind kind;
 	int node;
@@ -38,7 +39,7 @@ enum step_op {
 struct step {
 	enum step_op op;
 	enum sched_phase phase;
-	int group, iteration, strip;
+	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1
 	int node;                 // the operator's node; transfers: the tensor's node
 	int sample_first, sample_count;
 	int lo, hi;               // rows of the result (WEIGHT_GRADIENT: rows of grad:node); weight transfers: output channels
@@ -47,7 +48,8 @@ struct step {
 	bool first_cut;           // WEIGHT_GRADIENT: sums start from zero
 	int cut;                  // WEIGHT_GRADIENT: number of the cut of this node, from 0
 	// Slabs, -1 where there is none.
-	int source;  // transfers: the slab itself. FORWARD: input act. DATA_GRADIENT: gradient of the node's output. WEIGHT_GRADIENT: grad:node
+	int source;  // transfers: the slab itself. FORWARD: input act. DATA_GRADIENT: gradient of the node's output,
+		     // -1 if these rows depend on none of it and are zero. WEIGHT_GRADIENT: grad:node
 	int operand; // weights (FORWARD, DATA_GRADIENT of a convolution); the mask or stored output (ReLU gradient); input act (WEIGHT_GRADIENT)
 	int result;  // FORWARD: act:node. DATA_GRADIENT: grad of the input. WEIGHT_GRADIENT: the sums
 	int mask;    // FORWARD of a ReLU: mask slab written, or -1
@@ -61,10 +63,13 @@ struct program {
 	struct slab *slabs;
 	int slab_count;
 	uint32_t peak_bytes;             // highest end of any slab
+	uint32_t live_bytes;             // largest sum of the slabs live at one step, an in-place pair counted once
 };
 
 // Expand and place. WC_ERR_INPUT if it cannot be placed; the message names group, layer, bytes needed and
-// the buffer's size. Weight slices are loaded one ahead of their use, so that DMA overlaps compute.
+// the buffer's size. Weight slices are loaded one ahead of their use, and loads and takes move ahead of earlier
+// steps where the buffer has room and nothing stores what they read, so that DMA overlaps compute. Steps that
+// compute or store stay in the schedule's order.
 int program_expand(struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
 void program_release(struct program *program);
 

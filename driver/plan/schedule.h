@@ -80,8 +80,16 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 // Write the text form; reading it back gives an equal schedule.
 int schedule_write(const struct schedule *schedule, const struct net *net, FILE *file, struct wc_error *err);
 void schedule_release(struct schedule *schedule);
+void sched_group_release(struct sched_group *group);
 
-// The network name in a schedule's text, read ahead of parsing ("net NAME"); caller frees.
+// The words of the text form. Static storage.
+const char *sched_tensor_name(enum sched_tensor tensor);
+const char *sched_op_name(enum sched_op op);
+const char *sched_tiling_name(enum sched_tiling tiling);
+const char *sched_phase_name(enum sched_phase phase);
+
+// The network name in a schedule's text, read ahead of parsing ("net NAME"); caller frees. The file must be
+// seekable: it is rewound.
 int schedule_net_name(FILE *file, const char *file_name, char **name, struct wc_error *err);
 
 #endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a schedule costs, from its text, the network and the device's parameters alone: the formulas
+// of driver/README.md ("DRAM bytes under `device` accounting"). It knows nothing of steps or commands,
+// so that a run's measured bytes prove it.
+#ifndef WC_PLAN_ACCOUNT_H
+#define WC_PLAN_ACCOUNT_H
+
+#include <stdint.h>
+
+#include "csim/memory.h"
+#include "driver/plan/schedule.h"
+
+enum { ACCOUNT_COMMAND_BYTES = 256 };
+
+struct account {
+	uint64_t read_bytes[WC_CLASS_COUNT];  // whole beats
+	uint64_t write_bytes[WC_CLASS_COUNT];
+	uint64_t payload_bytes[WC_CLASS_COUNT]; // both directions, without the padding of rows and slices to the bus
+	uint64_t commands;
+	// A convolution's forward pass is K C R S MACs per output pixel, padding included, and so is its weight
+	// gradient. Its data gradient counts as much for all rows, and in proportion for some.
+	uint64_t macs;
+	uint64_t extra_macs; // beyond one forward pass and, if there are backward groups, one backward pass of the batch
+};
+
+// `acc_rows`: rows of the accumulator, which bound a GEMM tile. Adds up every group.
+void account_schedule(const struct schedule *schedule, const struct net *net, int acc_rows, struct account *account);
+
+// One group of the schedule, whether or not it is in schedule->groups; extra_macs stays 0.
+void account_group(const struct schedule *schedule, const struct sched_group *group, const struct net *net, int acc_rows,
+		   struct account *account);
+
+// Sum over classes of reads and writes.
+uint64_t account_total_bytes(const struct account *account);
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slabs, steps and groups of an expansion. expand_strip.c turns statements into them.
+#include "driver/plan/expand.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Larger than any buffer, and small enough for sums of offsets in 32 bits.
+enum { SLAB_MAX_BYTES = 1 << 30 };
+
+static int no_memory(struct expansion *x)
+{
+	return wc_fail(x->err, WC_ERR_SYSTEM, "out of memory");
+}
+
+int expand_init(struct expansion *x, struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err)
+{
+	size_t nodes = (size_t)net->node_count;
+
+	memset(program, 0, sizeof(*program));
+	program->schedule = schedule;
+	program->net = net;
+	*x = (struct expansion){ .program = program, .schedule = schedule, .net = net, .err = err };
+	x->cuts = calloc(nodes, sizeof(*x->cuts));
+	x->cuts_group = calloc(nodes, sizeof(*x->cuts_group));
+	x->resident_weight = calloc(nodes, sizeof(*x->resident_weight));
+	x->resident_sums = calloc(nodes, sizeof(*x->resident_sums));
+	x->tensors = calloc(nodes * EXPAND_TENSOR_KINDS, sizeof(*x->tensors));
+	if (x->cuts && x->cuts_group && x->resident_weight && x->resident_sums && x->tensors)
+		return 0;
+	expand_release(x);
+	return no_memory(x);
+}
+
+void expand_release(struct expansion *x)
+{
+	free(x->root);
+	free(x->free_from);
+	free(x->cuts);
+	free(x->cuts_group);
+	free(x->resident_weight);
+	free(x->resident_sums);
+	free(x->tensors);
+	x->root = x->free_from = x->cuts = x->cuts_group = x->resident_weight = x->resident_sums = NULL;
+	x->tensors = NULL;
+}
+
+const char *expand_group_text(const struct expansion *x, char *text, size_t bytes)
+{
+	const char *phase = sched_phase_name(x->group->phase);
+	const char *first = x->net->nodes[x->group->first].name, *last = x->net->nodes[x->group->last].name;
+
+	if (x->group_index < x->schedule->group_count)
+		snprintf(text, bytes, "group %d (%s %.64s..%.64s)", x->group_index, phase, first, last);
+	else
+		snprintf(text, bytes, "a %s group %.64s..%.64s", phase, first, last);
+	return text;
+}
+
+int expand_layer_at(const struct expansion *x, int step)
+{
+	for (int i = step; i < x->program->step_count; i++) {
+		enum step_op op = x->program->steps[i].op;
+
+		if (op == STEP_FORWARD || op == STEP_DATA_GRADIENT || op == STEP_WEIGHT_GRADIENT)
+			return x->program->steps[i].node;
+	}
+	return x->program->steps[step].node;
+}
+
+int expand_slab(struct expansion *x, const struct slab *slab, uint64_t bytes)
+{
+	struct program *program = x->program;
+	char where[200];
+
+	if (bytes > SLAB_MAX_BYTES)
+		return wc_fail(x->err, WC_ERR_INPUT, "cannot fit layer '%s' in %s: one piece of it needs %" PRIu64 " bytes, buffer has %u",
+			       x->net->nodes[slab->node].name, expand_group_text(x, where, sizeof(where)), bytes, x->schedule->buffer_bytes);
+	if (program->slab_count == x->slab_capacity) {
+		size_t capacity = x->slab_capacity ? (size_t)x->slab_capacity * 2 : 64;
+		struct slab *slabs = reallocarray(program->slabs, capacity, sizeof(*slabs));
+		int *root, *free_from;
+
+		if (!slabs)
+			return no_memory(x);
+		program->slabs = slabs;
+		root = reallocarray(x->root, capacity, sizeof(*root));
+		if (!root)
+			return no_memory(x);
+		x->root = root;
+		free_from = reallocarray(x->free_from, capacity, sizeof(*free_from));
+		if (!free_from)
+			return no_memory(x);
+		x->free_from = free_from;
+		x->slab_capacity = (int)capacity;
+	}
+	program->slabs[program->slab_count] = *slab;
+	program->slabs[program->slab_count].bytes = (uint32_t)bytes;
+	program->slabs[program->slab_count].first_step = -1;
+	x->root[program->slab_count] = program->slab_count;
+	x->free_from[program->slab_count] = 0;
+	return program->slab_count++;
+}
+
+int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi)
+{
+	const struct net_node *conv = &x->net->nodes[node];
+	struct slab slab = { .kind = kind, .node = node, .lo = lo, .hi = hi };
+	uint64_t filter = (uint64_t)(net_conv_weights(conv) / conv->out.channels) * (kind == SLAB_WGRAD ? 4 : 2);
+
+	return expand_slab(x, &slab, round_up(filter * (uint64_t)(hi - lo), x->schedule->bus_bytes));
+}
+
+void expand_touch(struct expansion *x, int slab, int step)
+{
+	struct slab *touched;
+
+	if (slab < 0)
+		return;
+	touched = &x->program->slabs[slab];
+	if (touched->first_step < 0)
+		touched->first_step = step;
+	touched->last_step = step;
+}
+
+int expand_step(struct expansion *x, struct step step)
+{
+	struct program *program = x->program;
+	int index = program->step_count;
+
+	if (index == x->step_capacity) {
+		size_t capacity = x->step_capacity ? (size_t)x->step_capacity * 2 : 64;
+		struct step *steps = reallocarray(program->steps, capacity, sizeof(*steps));
+
+		if (!steps)
+			return no_memory(x);
+		program->steps = steps;
+		x->step_capacity = (int)capacity;
+	}
+	step.phase = x->group->phase;
+	step.group = x->group_index;
+	step.iteration = x->iteration;
+	step.strip = x->strip;
+	step.sample_first = x->sample_first;
+	step.sample_count = x->sample_count;
+	program->steps[program->step_count++] = step;
+	expand_touch(x, step.source, index);
+	expand_touch(x, step.operand, index);
+	expand_touch(x, step.result, index);
+	expand_touch(x, step.mask, index);
+	return 0;
+}
+
+int expand_weight_transfer(struct expansion *x, enum step_op op, int slab)
+{
+	const struct slab *moved = &x->program->slabs[slab];
+
+	return expand_step(x, (struct step){ .op = op, .node = moved->node, .lo = moved->lo, .hi = moved->hi, .channel_lo = moved->lo,
+					  .channel_hi = moved->hi, .source = slab, .operand = -1, .result = -1, .mask = -1 });
+}
+
+int expand_begin_group(struct expansion *x, const struct sched_group *group, int group_index)
+{
+	x->group = group;
+	x->group_index = group_index;
+	x->iteration = x->strip = -1;
+	x->sample_first = x->sample_count = 0;
+	for (int i = 0; i < x->net->node_count; i++) {
+		int channels = x->net->nodes[i].out.channels;
+
+		x->resident_weight[i] = x->resident_sums[i] = -1;
+		if (group->weight[i].resident) {
+			x->resident_weight[i] = expand_weight_slab(x, SLAB_WEIGHT, i, 0, channels);
+			if (x->resident_weight[i] < 0)
+				return x->resident_weight[i];
+		}
+		if (group->wgrad[i].resident) {
+			x->resident_sums[i] = expand_weight_slab(x, SLAB_WGRAD, i, 0, channels);
+			if (x->resident_sums[i] < 0)
+				return x->resident_sums[i];
+		}
+	}
+	for (int i = 0; i < x->net->node_count; i++) {
+		int rc = x->resident_weight[i] < 0 ? 0 : expand_weight_transfer(x, STEP_LOAD, x->resident_weight[i]);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int expand_end_group(struct expansion *x)
+{
+	char where[200];
+
+	x->iteration = x->strip = -1;
+	x->sample_first = x->sample_count = 0;
+	for (int i = 0; i < x->net->node_count; i++) {
+		int rc;
+
+		if (x->resident_sums[i] < 0)
+			continue;
+		if (!x->cuts[i])
+			return wc_fail(x->err, WC_ERR_INPUT, "%s keeps the weight gradient of '%s' resident but accumulates none",
+				       expand_group_text(x, where, sizeof(where)), x->net->nodes[i].name);
+		rc = expand_weight_transfer(x, STEP_STORE, x->resident_sums[i]);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int expand_pieces(const struct expansion *x, int slab_first, struct piece **pieces, int **roots, int *count)
+{
+	size_t slabs = (size_t)(x->program->slab_count - slab_first) + 1;
+
+	*pieces = calloc(slabs, sizeof(**pieces));
+	*roots = calloc(slabs, sizeof(**roots));
+	*count = 0;
+	if (!*pieces || !*roots) {
+		free(*pieces);
+		free(*roots);
+		return wc_fail(x->err, WC_ERR_SYSTEM, "out of memory");
+	}
+	for (int i = slab_first; i < x->program->slab_count; i++) {
+		const struct slab *slab = &x->program->slabs[i];
+
+		if (x->root[i] == i) {
+			(*pieces)[*count] = (struct piece){ .bytes = slab->bytes, .first = slab->first_step, .last = slab->last_step };
+			(*roots)[(*count)++] = i;
+			continue;
+		}
+		// What shares a place comes after its root and lives on in it.
+		for (int j = *count - 1; j >= 0; j--) {
+			if ((*roots)[j] != x->root[i])
+				continue;
+			if ((*pieces)[j].last < slab->last_step)
+				(*pieces)[j].last = slab->last_step;
+			break;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/plan.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int (*plan)(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+} planners[] = {
+	{ "baseline", plan_baseline },
+	{ "mbs", plan_mbs },
+	{ "overl", plan_overl },
+	{ "2ps", plan_2ps },
+};
+
+const char *plan_name(int i)
+{
+	return i >= 0 && i < (int)(sizeof(planners) / sizeof(planners[0])) ? planners[i].name : NULL;
+}
+
+int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	char known[128] = "";
+
+	memset(schedule, 0, sizeof(*schedule));
+	for (int i = 0; plan_name(i); i++) {
+		if (!strcmp(planners[i].name, name))
+			return planners[i].plan(schedule, net, options, err);
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", planners[i].name);
+	}
+	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s'; there are: %s", name, known);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The planners. Each makes a device schedule for forward and backward of a chain network that
+// program_expand() places and the checker proves.
+//
+//   baseline  layer by layer, the whole mini-batch: every node is a group of its own and goes through DRAM; a
+//             layer of which one sample does not fit is cut into row strips
+//   mbs       mini-batch serialization: groups of layers run a sub-batch through the buffer; convolution inputs and
+//             ReLU masks are stored for backward; forward and backward are grouped apart
+//   overl     row-centric: segments cut into strips that carry their halo; backward recomputes what is between
+//   2ps       row-centric: strips hand boundary lines on, forward downwards and backward upwards; no halo is recomputed
+#ifndef WC_PLAN_H
+#define WC_PLAN_H
+
+#include "driver/plan/schedule.h"
+
+enum plan_phases { PLAN_ALL, PLAN_FORWARD };
+
+struct plan_options {
+	int batch;
+	int cores;     // 1: nothing else can be planned yet
+	int rows, cols, acc_rows;
+	uint32_t buffer_bytes, bus_bytes;
+	int strips;    // row-centric planners: strips per segment where the layers have the rows; 0: chosen
+	enum plan_phases phases; // PLAN_FORWARD: no backward groups, nothing stored for them
+};
+
+// All return 0 and a schedule to release, or an error and nothing. A layer that fits in no way is WC_ERR_INPUT:
+// "cannot fit layer 'conv4' ...: needs N bytes, buffer has M".
+int plan_baseline(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+int plan_mbs(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+int plan_overl(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+int plan_2ps(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+
+// By the names above; WC_ERR_INPUT with the list of them if there is no such planner.
+int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
+// The i-th planner's name; NULL past the last.
+const char *plan_name(int i);
+
+#endif

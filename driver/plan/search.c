@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sub-batch sizes and numbers of strips for one group.
+#include "driver/plan/planner.h"
+
+#include <string.h>
+
+// The next smaller sub-batch that makes another number of iterations; 0 if there is none.
+static int next_sub_batch(int batch, int sub_batch)
+{
+	int iterations = (int)div_up(batch, sub_batch) + 1;
+
+	for (; iterations <= batch; iterations++) {
+		int next = (int)div_up(batch, iterations);
+
+		if (next < sub_batch)
+			return next;
+	}
+	return 0;
+}
+
+int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, bool narrow,
+		     struct choice *choice)
+{
+	int nodes = planner->net->node_count, rc, found = PLAN_NO_FIT;
+	struct sched_group trial;
+	bool settled = false;
+
+	memset(choice, 0, sizeof(*choice));
+	if (build_group_init(&choice->group, phase, first, last, nodes))
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	rc = build(planner, &choice->group, first, last, strips);
+	if (rc) {
+		choice_release(choice);
+		return rc;
+	}
+	// The trial shares the statements and has sub-batch and policies of its own.
+	if (build_group_init(&trial, phase, first, last, nodes)) {
+		choice_release(choice);
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	}
+	trial.tiling = choice->group.tiling;
+	trial.strips = choice->group.strips;
+	trial.strip_count = choice->group.strip_count;
+	for (trial.sub_batch = planner->options->batch; trial.sub_batch && !settled;
+	     trial.sub_batch = next_sub_batch(planner->options->batch, trial.sub_batch)) {
+		double bound;
+
+		rc = policy_bound(planner, &trial, &bound);
+		// Smaller sub-batches only make more commands.
+		if (rc || (!found && bound >= choice->cost))
+			break;
+		rc = policy_choose(planner, &trial, narrow, &settled);
+		if (rc == PLAN_NO_FIT) {
+			settled = false;
+			continue;
+		}
+		if (rc)
+			break;
+		if (found == PLAN_NO_FIT || planner_cost(planner, &trial) < choice->cost) {
+			found = 0;
+			choice->cost = planner_cost(planner, &trial);
+			choice->group.sub_batch = trial.sub_batch;
+			memcpy(choice->group.weight, trial.weight, (size_t)nodes * sizeof(*trial.weight));
+			memcpy(choice->group.wgrad, trial.wgrad, (size_t)nodes * sizeof(*trial.wgrad));
+		}
+	}
+	trial.strips = NULL;
+	trial.strip_count = 0;
+	sched_group_release(&trial);
+	rc = rc < 0 ? rc : found;
+	if (rc)
+		choice_release(choice);
+	return rc;
+}
+
+int search_strips(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, struct choice *choice)
+{
+	int rows = planner->net->nodes[last].out.height, rc = PLAN_NO_FIT;
+
+	for (int narrow = 0; rc == PLAN_NO_FIT && narrow < 2; narrow++) {
+		for (int count = strips; rc == PLAN_NO_FIT && count <= rows;) {
+			rc = search_sub_batch(planner, build, phase, first, last, count, narrow, choice);
+			// Finely at first, then in growing steps, but never past one row each.
+			count = count == rows || count + 1 + count / 8 <= rows ? count + 1 + count / 8 : rows;
+		}
+	}
+	return rc;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/strips.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/error.h"
+
+int strip_rows_init(struct strip_rows *table, int first, int last, int strips)
+{
+	*table = (struct strip_rows){ .first = first, .last = last, .strips = strips };
+	table->rows = calloc((size_t)strips * (size_t)(last - first + 2), sizeof(*table->rows));
+	return table->rows ? 0 : WC_ERR_SYSTEM;
+}
+
+void strip_rows_release(struct strip_rows *table)
+{
+	free(table->rows);
+	memset(table, 0, sizeof(*table));
+}
+
+struct rows *strip_rows_at(const struct strip_rows *table, int strip, int node)
+{
+	return &table->rows[strip * (table->last - table->first + 2) + node - table->first + 1];
+}
+
+// The i-th of the boundaries that divide `rows` into `strips` as evenly as can be.
+static int even(int rows, int i, int strips)
+{
+	return (int)((int64_t)rows * i / strips);
+}
+
+void strip_rows_overl(struct strip_rows *need, const struct net *net)
+{
+	int strips = need->strips, height = net->nodes[need->last].out.height;
+
+	for (int i = 0; i < strips; i++)
+		*strip_rows_at(need, i, need->last) = (struct rows){ even(height, i, strips), even(height, i + 1, strips) };
+	for (int node = need->last - 1; node >= need->first - 1; node--) {
+		for (int i = 0; i < strips; i++)
+			*strip_rows_at(need, i, node) = rows_of_input(&net->nodes[node + 1], *strip_rows_at(need, i, node + 1));
+		if (node < need->first)
+			break;
+		strip_rows_at(need, 0, node)->lo = 0;
+		strip_rows_at(need, strips - 1, node)->hi = net->nodes[node].out.height;
+		for (int i = 0; i + 1 < strips; i++)
+			if (strip_rows_at(need, i, node)->hi < strip_rows_at(need, i + 1, node)->lo)
+				strip_rows_at(need, i, node)->hi = strip_rows_at(need, i + 1, node)->lo;
+	}
+}
+
+void strip_rows_own(struct strip_rows *own, const struct strip_rows *need, const struct net *net)
+{
+	for (int node = own->first - 1; node <= own->last; node++) {
+		int lo = 0;
+
+		for (int i = 0; i < own->strips; i++) {
+			int hi = net->nodes[node].out.height;
+
+			if (i + 1 < own->strips)
+				hi = (strip_rows_at(need, i, node)->hi + strip_rows_at(need, i + 1, node)->lo) / 2;
+			*strip_rows_at(own, i, node) = (struct rows){ lo, hi };
+			lo = hi;
+		}
+	}
+}
+
+// Output rows that can be computed from the first `rows` rows of the input.
+static int computable(const struct net_node *node, int rows)
+{
+	const struct net_conv *conv = &node->conv;
+	int span = rows + conv->pad_h - conv->dilation_h * (conv->kernel_h - 1) - 1, out;
+
+	if (node->op != NET_CONV)
+		return rows;
+	out = span < 0 ? 0 : span / conv->stride_h + 1;
+	return out < node->out.height ? out : node->out.height;
+}
+
+// Input rows that the first `rows` output rows need, rows > 0; not cut to the image.
+static int needed(const struct net_node *node, int rows)
+{
+	const struct net_conv *conv = &node->conv;
+
+	if (node->op != NET_CONV)
+		return rows;
+	return (rows - 1) * conv->stride_h - conv->pad_h + conv->dilation_h * (conv->kernel_h - 1) + 1;
+}
+
+// Write boundary `boundary`, at row `out` of the last layer, into the strips on both its sides. False if a layer below
+// has no rows left behind it.
+static bool cut(struct strip_rows *table, const struct net *net, int boundary, int out)
+{
+	for (int node = table->last, rows = out; node >= table->first - 1; node--) {
+		if (rows <= 0 || rows >= net->nodes[node].out.height)
+			return false;
+		strip_rows_at(table, boundary - 1, node)->hi = rows;
+		strip_rows_at(table, boundary, node)->lo = rows;
+		rows = node >= table->first ? needed(&net->nodes[node], rows) : rows;
+	}
+	return true;
+}
+
+// The i-th boundary of the last layer if the input, or else the output, is divided evenly.
+static int boundary_of(const struct strip_rows *table, const struct net *net, bool by_input, int i)
+{
+	int rows;
+
+	if (!by_input)
+		return even(net->nodes[table->last].out.height, i, table->strips);
+	rows = even(net->nodes[table->first - 1].out.height, i, table->strips);
+	for (int node = table->first; node <= table->last; node++)
+		rows = computable(&net->nodes[node], rows);
+	return rows;
+}
+
+bool strip_rows_2ps(struct strip_rows *table, const struct net *net)
+{
+	for (int by_input = 1; by_input >= 0; by_input--) {
+		bool good = true;
+		int before = 0;
+
+		for (int i = 1; good && i < table->strips; i++) {
+			int out = boundary_of(table, net, by_input, i);
+
+			good = out > before && cut(table, net, i, out);
+			before = out;
+		}
+		if (!good)
+			continue;
+		for (int node = table->first - 1; node <= table->last; node++)
+			strip_rows_at(table, table->strips - 1, node)->hi = net->nodes[node].out.height;
+		return true;
+	}
+	return false;
+}
