@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checker's result as text for a human.
+#include <inttypes.h>
+
+#include "driver/plan/check_internal.h"
+
+static void print_classes(const struct check_result *result, FILE *file)
+{
+	uint64_t read = 0, write = 0;
+
+	fprintf(file, "%-17s %14s %14s\n", "DRAM bytes", "read", "written");
+	for (int class = 0; class < WC_CLASS_COUNT; class++) {
+		read += result->read_bytes[class];
+		write += result->write_bytes[class];
+		if (result->read_bytes[class] + result->write_bytes[class] > 0)
+			fprintf(file, "  %-15s %14" PRIu64 " %14" PRIu64 "\n", wc_class_name((enum wc_class)class), result->read_bytes[class],
+				result->write_bytes[class]);
+	}
+	fprintf(file, "  %-15s %14" PRIu64 " %14" PRIu64 "\n", "total", read, write);
+}
+
+void schedule_check_print(const struct check_result *result, const struct schedule *schedule, const struct net *net, FILE *file)
+{
+	char place[224];
+
+	if (!result->ok) {
+		if (result->violation.kind == CHECK_NONE)
+			fprintf(file, "not checked\n");
+		else
+			fprintf(file, "wrong (%s): %s\n", check_kind_name(result->violation.kind), result->violation.text);
+		return;
+	}
+	fprintf(file, "proven: the output of %d samples is computed and stored whole%s\n", schedule->batch,
+		result->forward_only ? "; forward only" : ", every weight gradient row is accumulated once");
+	check_place_text(place, sizeof(place), schedule, net, &result->peak);
+	fprintf(file, "peak %" PRIu64 " of %u buffer bytes, in %s", result->peak_bytes, schedule->buffer_bytes, place);
+	if (result->peak.statement >= 0) {
+		const struct sched_group *group = &schedule->groups[result->peak.group];
+		char statement[112];
+
+		check_statement_text(statement, sizeof(statement), net, &group->strips[result->peak.strip].statements[result->peak.statement]);
+		fprintf(file, ": '%s'", statement);
+	}
+	fprintf(file, "\n");
+	print_classes(result, file);
+	fprintf(file, "commands %" PRIu64 "\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->commands, result->macs, result->extra_macs);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Geometry of rows, after driver/README.md, "Meaning": which rows a convolution reads and gathers, what they weigh.
+#include "driver/plan/check_internal.h"
+
+static int floor_div(int a, int b)
+{
+	return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+static int ceil_div(int a, int b)
+{
+	return -floor_div(-a, b);
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t bus_bytes)
+{
+	return (bytes + bus_bytes - 1) / bus_bytes * bus_bytes;
+}
+
+static struct row_range cut(int lo, int hi, int height)
+{
+	lo = lo < 0 ? 0 : lo;
+	hi = hi > height ? height : hi;
+	return (struct row_range){lo, hi > lo ? hi : lo};
+}
+
+struct row_range check_rows_read(const struct net_node *node, struct row_range out)
+{
+	const struct net_conv *conv = &node->conv;
+	int lo, hi;
+
+	if (node->op != NET_CONV)
+		return out;
+	lo = out.lo * conv->stride_h - conv->pad_h;
+	hi = (out.hi - 1) * conv->stride_h - conv->pad_h + conv->dilation_h * (conv->kernel_h - 1) + 1;
+	return cut(lo, hi, node->in.height);
+}
+
+struct row_range check_rows_gathered(const struct net_node *node, struct row_range in)
+{
+	const struct net_conv *conv = &node->conv;
+	int lo, hi;
+
+	if (node->op != NET_CONV)
+		return in;
+	lo = ceil_div(in.lo + conv->pad_h - conv->dilation_h * (conv->kernel_h - 1), conv->stride_h);
+	hi = floor_div(in.hi - 1 + conv->pad_h, conv->stride_h) + 1;
+	return cut(lo, hi, node->out.height);
+}
+
+bool check_row_touched(const struct net_node *node, int y)
+{
+	for (int out = 0; out < node->out.height; out++) {
+		struct row_range read = check_rows_read(node, (struct row_range){out, out + 1});
+
+		if (y >= read.lo && y < read.hi)
+			return true;
+	}
+	return false;
+}
+
+uint64_t check_row_macs(const struct net_node *node)
+{
+	if (node->op != NET_CONV)
+		return 0;
+	return (uint64_t)node->out.width * (uint64_t)node->out.channels * (uint64_t)node->in.channels *
+	       (uint64_t)node->conv.kernel_h * (uint64_t)node->conv.kernel_w;
+}
+
+int64_t check_class_size(int lo, int hi, int stride, int residue)
+{
+	return ceil_div(hi - residue, stride) - ceil_div(lo - residue, stride);
+}
+
+uint64_t check_row_bytes(const struct check_state *state, enum sched_tensor tensor, int node)
+{
+	const struct net_shape *out = &state->net->nodes[node].out;
+	uint64_t elements = (uint64_t)out->width * (uint64_t)out->channels;
+
+	return round_up(tensor == SCHED_MASK ? (elements + 7) / 8 : elements * 2, state->schedule->bus_bytes);
+}
+
+int check_slice_channels(const struct net_node *node, int slice, int index)
+{
+	int channels = node->out.channels;
+	int64_t lo;
+
+	if (slice <= 0 || slice > channels)
+		slice = channels;
+	lo = (int64_t)index * slice;
+	if (lo >= channels)
+		return 0;
+	return channels - lo < slice ? (int)(channels - lo) : slice;
+}
+
+uint64_t check_weight_bytes(const struct check_state *state, const struct net_node *node, int channels, int element_bytes)
+{
+	uint64_t filter = (uint64_t)node->in.channels * (uint64_t)node->conv.kernel_h * (uint64_t)node->conv.kernel_w;
+
+	return round_up(filter * (uint64_t)channels * (uint64_t)element_bytes, state->schedule->bus_bytes);
+}
