@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The performance counters, 64 bits each, in the order of enum wc_counter (csim/backend.h); count_i[i] adds one to counter i. Reset clears them.
+`default_nettype none
+
+module counters #(
+    parameter integer Count = 12
+) (
+    input  wire             clk_i,
+    input  wire             rst_ni,
+    input  wire [Count-1:0] count_i,
+    input  wire [3:0]       select_i,
+    output wire [63:0]      value_o
+);
+  wire [16*64-1:0] values;
+
+  genvar i;
+  generate
+    for (i = 0; i < 16; i = i + 1) begin : g_counter
+      if (i < Count) begin : g_real
+        reg [63:0] value_q;
+        always @(posedge clk_i or negedge rst_ni)
+          if (!rst_ni) value_q <= 64'd0;
+          else if (count_i[i]) value_q <= value_q + 64'd1;
+        assign values[64*i+:64] = value_q;
+      end else begin : g_none
+        assign values[64*i+:64] = 64'd0;
+      end
+    end
+  endgenerate
+
+  assign value_o = values[select_i*64+:64];
+endmodule
+`default_nettype wire

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The verilated device: build/rtl/<config>/wc_rtl.so for any configuration, by its name
+#
+#   r<Rows>c<Cols>-b<GbufBytes>-w<BusBytes>-m<MacStages>-<arith>[-waves][-rand]
+#
+#   arith   rtl: the array in synthesizable arithmetic; dpi: the array as a C macro behind DPI
+#   waves   FST tracing compiled in (about 30% slower even while it is off)
+#   rand    undefined state (never-reset registers, memories) takes values from the run's seed instead of 0
+#
+# `make build/rtl/r8c4-b65536-w16-m1-rtl/wc_rtl.so` needs nothing else. Also here: what `make lint` and `make synth` do with the design files.
+
+RTL_PKGS := rtl/fp_pkg.sv $(GEN)/wc_cmd_pkg.sv
+RTL_SRCS := $(sort $(wildcard rtl/*.v)) $(GEN)/cmd_check.v
+RTL_SIM := $(sort $(wildcard rtl/sim/*.sv rtl/sim/*.vlt))
+
+# ---- from the name to the parameters; $(1) is the configuration's name ---------------------------
+
+rtl_words = $(subst -, ,$(1))
+rtl_rows = $(patsubst r%,%,$(firstword $(subst c, ,$(word 1,$(rtl_words)))))
+rtl_cols = $(word 2,$(subst c, ,$(word 1,$(rtl_words))))
+rtl_gbuf = $(patsubst b%,%,$(word 2,$(rtl_words)))
+rtl_bus = $(patsubst w%,%,$(word 3,$(rtl_words)))
+rtl_stages = $(patsubst m%,%,$(word 4,$(rtl_words)))
+rtl_arith = $(word 5,$(rtl_words))
+rtl_has = $(filter $(2),$(wordlist 6,9,$(rtl_words)))
+RTL_ACC_ROWS := 256
+
+rtl_bad_name = $(or $(filter-out waves rand,$(wordlist 6,9,$(rtl_words))),$(filter-out rtl dpi,$(rtl_arith)),$(if $(rtl_arith),,$(1)))
+
+# ---- flags ---------------------------------------------------------------------------------------
+
+RTL_VFLAGS := --cc --exe --build -j 1 --no-timing --assert -DWC_ASSERT -O3 --expand-limit 2 --prefix Vwc_tb --top-module wc_tb
+RTL_CXXFLAGS := -fPIC -fno-gnu-unique -fvisibility=hidden -march=native -Wno-unused
+
+# The C side of the library. It is built once for all configurations, without sanitizers.
+RTL_SHIM_SRCS := $(sort $(wildcard csim/rtl/shim/*.c)) $(sort $(wildcard csim/array/*.c)) csim/memory.c traces/error.c
+RTL_OBJ := $(RTL_BUILD)/obj
+RTL_OBJS := $(RTL_SHIM_SRCS:%.c=$(RTL_OBJ)/%.o)
+
+$(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h | $(DEPS)
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -g $(FAST) $(WARN) $(FLOAT) -fPIC -fvisibility=hidden -I. -I$(GEN) -MMD -MP -c $< -o $@
+.PRECIOUS: $(RTL_OBJ)/%.o
+
+-include $(RTL_OBJS:.o=.d)
+
+# ---- one configuration ---------------------------------------------------------------------------
+
+$(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/rtl/shim/shim.cpp csim/rtl/shim/exports.map \
+		$(wildcard csim/rtl/shim/*.h) csim/rtl/rtl_api.h csim/backend.h csim/memory.h traces/error.h $(RTL_OBJS) | $(DEPS)
+	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>-m<stages>-<rtl|dpi>[-waves][-rand]))
+	@mkdir -p $(@D)
+	$(call say,VERILATE,$*)
+	$(Q)$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $@) \
+		-GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
+		-GBusBytes=$(call rtl_bus,$*) -GMacStages=$(call rtl_stages,$*) \
+		$(if $(filter dpi,$(call rtl_arith,$*)),+define+WC_ARRAY_DPI,+define+WC_ARRAY_FAST) \
+		$(if $(call rtl_has,$*,waves),--trace-fst --trace-structs) \
+		$(if $(call rtl_has,$*,rand),--x-assign unique --x-initial unique,--x-assign fast --x-initial fast) \
+		-CFLAGS "$(RTL_CXXFLAGS) -I$(CURDIR) -I$(CURDIR)/$(GEN) -include csim/rtl/shim/printf.h -DWC_ROWS=$(call rtl_rows,$*) -DWC_COLS=$(call rtl_cols,$*) \
+			-DWC_ACC_ROWS=$(RTL_ACC_ROWS) -DWC_GBUF_BYTES=$(call rtl_gbuf,$*) -DWC_BUS_BYTES=$(call rtl_bus,$*) \
+			-DWC_MAC_STAGES=$(call rtl_stages,$*)" \
+		-LDFLAGS "-shared -Wl,--version-script=$(CURDIR)/csim/rtl/shim/exports.map -Wl,-Bsymbolic" \
+		-MAKEFLAGS "OPT_FAST=-O3 OPT_SLOW=-O1 OPT_GLOBAL=-O2 CXX='$(CXX)' LINK='$(CXX)'" \
+		$(RTL_PKGS) $(filter %.vlt,$(RTL_SIM)) $(RTL_SRCS) $(filter %.sv,$(RTL_SIM)) $(abspath csim/rtl/shim/shim.cpp) \
+		$(abspath $(RTL_OBJS)) > $(@D)/log 2>&1 || { cat $(@D)/log >&2; exit 1; }
