@@ -29,7 +29,7 @@ RTL_BUILD := $(ROOT_BUILD)/rtl
 WARN := -Wall -Wextra -Werror
 # The golden model's bits need one rounding per operation: never contract a*b+c.
 FLOAT := -ffp-contract=off -fno-fast-math
-SAN := $(if $(SANITIZE),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SAN := $(if $(SANITIZE),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CFLAGS := -std=c17 -D_GNU_SOURCE -g -O2 $(WARN) $(FLOAT) $(SAN) -I. -I$(GEN) $(EXTRA_CFLAGS)
 FAST := -O3 -march=native
 LDLIBS := -ljansson -lyaml -lpopt -lz -ldl -lm

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `wavecore` command: what its subcommands share. Results go to stdout, diagnostics to stderr.
+//
+// Exit status: 0 all right, 1 a mismatch (or a schedule that `check` disproves, or traces that differ), 2 bad usage or
+// input, 3 the simulator or the system failed, 130 stopped by SIGINT.
+#ifndef WC_CLI_H
+#define WC_CLI_H
+
+#include <popt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "csim/backend.h"
+#include "driver/plan/plan.h"
+#include "traces/error.h"
+
+#define WAVECORE_VERSION "0.1.0"
+
+enum cli_exit { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_SYSTEM = 3, CLI_INTERRUPTED = 130 };
+
+struct cli_command {
+	const char *name;
+	const char *arguments; // for the usage line
+	const char *summary;
+	int (*run)(int argc, const char **argv); // argv[0] is the command's name; returns the exit status
+};
+
+extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trace, cli_diff, cli_version;
+
+// Parse a command's options from its table and up to `max` arguments into `arguments`, at least `min`. Returns -1 to go on, else the exit
+// status: misuse is reported. Strings live until the process ends. --help prints the table and exits.
+int cli_parse(const struct cli_command *command, int argc, const char **argv, const struct poptOption *table, const char **arguments, int min, int max);
+
+// Print "error: TEXT" and give the exit status of an enum wc_result.
+int cli_fail(const struct wc_error *err, int result);
+// The same for a text of the command line's own.
+int cli_misuse(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Words of options. WC_ERR_INPUT quotes option, value and limits.
+int cli_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct wc_error *err); // 65536, 64KiB, 10MiB, 1GiB
+int cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number, struct wc_error *err);
+int cli_array(const char *text, int *rows, int *cols, struct wc_error *err); // 16x16
+
+// The options that describe device and problem, for `plan` and `run`; NULL: the default.
+struct cli_device_words {
+	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages;
+};
+#define CLI_DEVICE_OPTIONS(words)                                                                                                 \
+	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4)", "N"},                           \
+	{"array", 0, POPT_ARG_STRING, &(words).array, 0, "rows x columns of the array, each 4 to 128 (default 16x16)", "RxC"},    \
+	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer, a multiple of 4 KiB (default 64KiB)", "SIZE"},         \
+	{"bus", 0, POPT_ARG_STRING, &(words).bus, 0, "bytes of a memory beat: 16, 32, 64 or 128 (default 16)", "N"},              \
+	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default: chosen)", "N"},         \
+	{"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}
+
+struct cli_problem {
+	struct plan_options plan;
+	struct wc_device_params device;
+};
+int cli_problem(const struct cli_device_words *words, struct cli_problem *problem, struct wc_error *err);
+
+// A schedule by a planner's name or from a file ("-": stdin), checked against the problem it was made for. `net` is open.
+int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err);
+bool cli_is_planner(const char *name);
+// All of a file in memory, NUL behind it; caller frees. "-" is stdin.
+int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err);
+
+// The directory of the Makefile that built this binary.
+int cli_root(char *path, size_t size, struct wc_error *err);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of the command line: schedules, and where the project lies.
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/cli/cli.h"
+
+enum { SCHEDULE_BYTES_MAX = 64 << 20 };
+
+int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err)
+{
+	const bool standard = !strcmp(path, "-");
+	FILE *file = standard ? stdin : fopen(path, "r");
+	size_t capacity = 4096, used = 0;
+	char *buffer = malloc(capacity);
+	struct stat status;
+	int result = 0;
+
+	*text = NULL;
+	if (!file) {
+		free(buffer);
+		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+	}
+	if (!fstat(fileno(file), &status) && S_ISDIR(status.st_mode))
+		result = wc_fail(err, WC_ERR_INPUT, "cannot read '%s': it is a directory", path);
+	while (!result && buffer) {
+		const size_t got = fread(buffer + used, 1, capacity - used - 1, file);
+
+		used += got;
+		if (!got)
+			break;
+		if (used > SCHEDULE_BYTES_MAX)
+			result = wc_fail(err, WC_ERR_INPUT, "'%s' is longer than %d bytes", path, SCHEDULE_BYTES_MAX);
+		if (used + 1 == capacity) {
+			char *larger = realloc(buffer, capacity *= 2);
+
+			if (!larger)
+				free(buffer);
+			buffer = larger;
+		}
+	}
+	if (!buffer)
+		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", path);
+	else if (!result && ferror(file))
+		result = wc_fail(err, WC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+	if (!standard)
+		fclose(file);
+	if (result) {
+		free(buffer);
+		return result;
+	}
+	buffer[used] = '\0';
+	*text = buffer;
+	*bytes = used;
+	return 0;
+}
+
+bool cli_is_planner(const char *name)
+{
+	for (int i = 0; plan_name(i); i++)
+		if (!strcmp(plan_name(i), name))
+			return true;
+	return false;
+}
+
+// What the schedule says and what the options say must be one problem.
+static int same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err)
+{
+	const struct {
+		const char *what;
+		int64_t file, option;
+	} facts[] = {
+		{"batch", schedule->batch, options->batch},
+		{"array rows", schedule->rows, options->rows},
+		{"array columns", schedule->cols, options->cols},
+		{"buffer bytes", schedule->buffer_bytes, options->buffer_bytes},
+		{"bus bytes", schedule->bus_bytes, options->bus_bytes},
+	};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		if (facts[i].file != facts[i].option)
+			return wc_fail(err, WC_ERR_INPUT, "%s: made for %s %" PRId64 ", the options say %" PRId64, path, facts[i].what, facts[i].file,
+				       facts[i].option);
+	return 0;
+}
+
+int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err)
+{
+	char *text;
+	size_t bytes;
+	FILE *file;
+	int result;
+
+	if (cli_is_planner(name))
+		return plan_by_name(schedule, name, net, options, err);
+	if (strcmp(name, "-") && access(name, F_OK))
+		// Neither a file nor a planner: the planners' error lists the names there are.
+		return plan_by_name(schedule, name, net, options, err);
+	result = cli_slurp(name, &text, &bytes, err);
+	if (result)
+		return result;
+	file = bytes ? fmemopen(text, bytes, "r") : fopen("/dev/null", "r");
+	if (!file) {
+		free(text);
+		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory: %s", name, strerror(errno));
+	}
+	result = schedule_read(schedule, net, file, name, err);
+	fclose(file);
+	free(text);
+	if (!result && options) {
+		result = same_problem(name, schedule, options, err);
+		if (result)
+			schedule_release(schedule);
+	}
+	return result;
+}
+
+int cli_root(char *path, size_t size, struct wc_error *err)
+{
+	char probe[PATH_MAX + 32];
+	ssize_t length = readlink("/proc/self/exe", path, size - 1);
+
+	if (length < 0)
+		return wc_fail(err, WC_ERR_SYSTEM, "cannot find this program's directory: %s", strerror(errno));
+	path[length] = '\0';
+	for (char *slash; (slash = strrchr(path, '/')); ) {
+		*slash = '\0';
+		snprintf(probe, sizeof(probe), "%s/rtl/commands.def", path);
+		if (!access(probe, F_OK))
+			return 0;
+	}
+	return wc_fail(err, WC_ERR_SYSTEM, "this program is not below its project's directory, where the RTL configurations are built");
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inside `wavecore run`: its options, one schedule's run as a JSON object, several runs side by side, the table.
+#ifndef WC_CLI_RUN_H
+#define WC_CLI_RUN_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "driver/cli/cli.h"
+#include "driver/host/run.h"
+
+// Words of the command line; NULL: not given.
+struct run_words {
+	struct cli_device_words device;
+	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window,
+		*latency, *fault, *jobs;
+	int json, random_memory, random_reset;
+};
+
+struct run_job {
+	const struct run_words *words;
+	const struct cli_problem *problem;
+	const struct net *net;
+	const struct data *data;
+	struct device device;
+	const char *arith; // "rtl", "dpi", or "model"
+	struct fault fault;
+	uint64_t seed;
+	enum wct_level trace_level;
+	const volatile sig_atomic_t *stop;
+};
+
+// Called with the fraction done.
+typedef void run_progress(void *context, double fraction);
+
+// Run one schedule. The object has the fields of `--json`, "exit" (enum cli_exit), and, unless all is right, "error" (one
+// line) and "report" (the mismatch, lines with newlines). Tensors' digests are in "digests". NULL: out of memory.
+json_t *run_one(const struct run_job *job, const char *schedule, struct expect *expect, run_progress *progress, void *context);
+
+// A line on stderr, if that is a terminal: percentage and remaining time, at most ten times a second.
+struct progress {
+	bool on;
+	double start_s, last_s;
+	bool shown;
+};
+void progress_start(struct progress *progress);
+void progress_show(struct progress *progress, double fraction);
+void progress_end(struct progress *progress);
+
+// Run `count` schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i.
+int run_jobs(const struct run_job *job, const char *const *schedules, int count, int jobs, json_t **results, struct wc_error *err);
+
+// The library of the RTL configuration that the options describe; built by make if it is not there. `path` has room for `size` bytes.
+int run_library(const struct cli_problem *problem, bool dpi, bool waves, bool random_reset, char *path, size_t size, struct wc_error *err);
+
+// Compare the digests of all runs; on the first difference one line in `err` and WC_ERR_MISMATCH. *tensors: how many were compared.
+int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err);
+
+void run_print_table(json_t *const *results, int count, FILE *file);
+
+// The mismatch in words: layer, tile, element, values, stage at fault. Lines end with a newline.
+void run_write_report(const struct run_result *result, const struct net *net, const struct wc_device_params *params, FILE *file);
+// "rerun: wavecore run ..." with every option that matters, and a waveform window round `cycle` (0: none).
+void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One schedule's run: plan, check, run, compare bytes with the prediction, and put it all into a JSON object.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/cli/run.h"
+#include "driver/plan/account.h"
+#include "driver/plan/check.h"
+
+static void set_integer(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static json_t *by_class(const uint64_t *read, const uint64_t *write)
+{
+	json_t *object = json_object();
+
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
+		set_integer(object, wc_class_name(class), (read ? read[class] : 0) + (write ? write[class] : 0));
+	return object;
+}
+
+static uint64_t sum(const uint64_t *bytes)
+{
+	uint64_t total = 0;
+
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
+		total += bytes[class];
+	return total;
+}
+
+// Measured must be predicted, class by class and direction by direction.
+static int compare_bytes(const struct run_result *result, const struct account *account, struct wc_error *err)
+{
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
+		const bool read = result->read_bytes[class] != account->read_bytes[class];
+
+		if (read || result->write_bytes[class] != account->write_bytes[class])
+			return wc_fail(err, WC_ERR_MISMATCH, "DRAM bytes of class '%s' %s: the memory moved %" PRIu64 ", predicted were %" PRIu64,
+				       wc_class_name(class), read ? "read" : "written", read ? result->read_bytes[class] : result->write_bytes[class],
+				       read ? account->read_bytes[class] : account->write_bytes[class]);
+	}
+	return 0;
+}
+
+static void describe_mismatch(json_t *object, const struct run_result *result, const struct net *net)
+{
+	const struct mismatch *mismatch = &result->mismatch;
+	char element[256] = "";
+	json_t *to = json_object();
+
+	json_object_set_new(object, "mismatch", to);
+	if (mismatch->kind != MISMATCH_FINAL) {
+		set_integer(to, "command", mismatch->command);
+		json_object_set_new(to, "layer", json_string(net->nodes[mismatch->op.node].name));
+		json_object_set_new(to, "phase", json_string(op_kind_name(mismatch->op.kind)));
+	}
+	set_integer(to, "cycle", mismatch->cycle);
+	json_object_set_new(to, "stage", json_string(diagnosis_stage_name(result->diagnosis.stage)));
+	if (mismatch->kind == MISMATCH_STOPPED) {
+		json_object_set_new(to, "status", json_string(device_status_name(mismatch->status)));
+		return;
+	}
+	if (mismatch->kind == MISMATCH_SHAPE)
+		return;
+	mismatch_element_name(net, &mismatch->element, element, sizeof(element));
+	json_object_set_new(to, "element", json_string(element));
+	set_integer(to, "got", mismatch->got);
+	set_integer(to, "expected", mismatch->expected);
+	set_integer(to, "ulps", mismatch->ulps);
+	if (mismatch->kind == MISMATCH_TILE) {
+		set_integer(to, "m", (uint64_t)mismatch->m);
+		set_integer(to, "n", (uint64_t)mismatch->n);
+	}
+	if (result->diagnosis.wave >= 0)
+		set_integer(to, "wave", (uint64_t)result->diagnosis.wave);
+	if (result->diagnosis.pe_row >= 0)
+		set_integer(to, "pe_row", (uint64_t)result->diagnosis.pe_row);
+	if (result->diagnosis.column >= 0)
+		set_integer(to, "column", (uint64_t)result->diagnosis.column);
+	if (result->diagnosis.has_address)
+		set_integer(to, "address", result->diagnosis.address);
+}
+
+static void describe(json_t *object, const struct run_job *job, const struct run_result *result, const struct account *account)
+{
+	const struct wc_device_params *device = &job->device.params;
+	const uint64_t checked = result->counts.elements;
+	json_t *counters = json_object(), *digests = json_object();
+
+	json_object_set_new(object, "cycles", job->device.kind == DEVICE_RTL ? json_integer((json_int_t)result->cycles) : json_null());
+	set_integer(object, "commands", result->commands);
+	set_integer(object, "macs", result->macs);
+	json_object_set_new(object, "array_utilization",
+			    result->cycles ? json_real((double)result->macs / ((double)result->cycles * device->rows * device->cols)) : json_null());
+	json_object_set_new(object, "array_busy",
+			    result->cycles ? json_real((double)result->counters[WC_COUNTER_ARRAY_BUSY] / (double)result->cycles) : json_null());
+	set_integer(object, "dram_read_bytes", sum(result->read_bytes));
+	set_integer(object, "dram_write_bytes", sum(result->write_bytes));
+	set_integer(object, "predicted_dram_bytes", account_total_bytes(account));
+	set_integer(object, "predicted_dram_read_bytes", sum(account->read_bytes));
+	set_integer(object, "predicted_dram_write_bytes", sum(account->write_bytes));
+	json_object_set_new(object, "by_class", by_class(result->read_bytes, result->write_bytes));
+	json_object_set_new(object, "predicted_by_class", by_class(account->read_bytes, account->write_bytes));
+	json_object_set_new(object, "read_by_class", by_class(result->read_bytes, NULL));
+	json_object_set_new(object, "write_by_class", by_class(NULL, result->write_bytes));
+	set_integer(object, "payload_bytes", sum(account->payload_bytes));
+	set_integer(object, "buffer_high_water_bytes", result->buffer_high_water);
+	set_integer(object, "checked", checked);
+	set_integer(object, "checked_tiles", result->counts.tiles);
+	set_integer(object, "checked_vectors", result->counts.vectors);
+	set_integer(object, "checked_loads", result->counts.loads);
+	set_integer(object, "checked_stores", result->counts.stores);
+	set_integer(object, "mismatched", result->mismatch.kind == MISMATCH_NONE ? 0 : result->mismatch.different ? result->mismatch.different : 1);
+	json_object_set_new(object, "wall_s", json_real(result->wall_s));
+	json_object_set_new(object, "macs_per_s", json_real(result->wall_s > 0 ? (double)result->macs / result->wall_s : 0));
+	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
+		set_integer(counters, wc_counter_name(counter), result->counters[counter]);
+	json_object_set_new(object, "counters", counters);
+	for (int i = 0; i < result->digest_count; i++) {
+		const struct run_digest *digest = &result->digests[i];
+		char name[256];
+
+		layout_tensor_name(job->net, digest->kind == COLLECT_ACT ? LAYOUT_ACT : LAYOUT_GRAD, digest->node, name, sizeof(name));
+		json_object_set_new(digests, name, json_sprintf("%08x", (unsigned)digest->crc));
+	}
+	json_object_set_new(object, "digests", digests);
+	if (result->mismatch.kind != MISMATCH_NONE)
+		describe_mismatch(object, result, job->net);
+}
+
+static enum cli_exit exit_of(int result)
+{
+	switch (result) {
+	case 0:
+		return CLI_OK;
+	case WC_ERR_MISMATCH:
+		return CLI_MISMATCH;
+	case WC_ERR_INPUT:
+		return CLI_USAGE;
+	case WC_ERR_STOPPED:
+		return CLI_INTERRUPTED;
+	default:
+		return CLI_SYSTEM;
+	}
+}
+
+// "stem.ext" with the schedule's name in it when several schedules write the same kind of file; caller frees.
+static char *path_for(const char *path, const char *schedule, bool several)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *dot = path ? strrchr(slash ? slash : path, '.') : NULL;
+	const char *base = strrchr(schedule, '/');
+	char *made = NULL;
+
+	if (!path)
+		return NULL;
+	if (!several)
+		return strdup(path);
+	if (!dot)
+		dot = path + strlen(path);
+	if (asprintf(&made, "%.*s-%s%s", (int)(dot - path), path, base ? base + 1 : schedule, dot) < 0)
+		return NULL;
+	return made;
+}
+
+static void add_report(json_t *object, const struct run_job *job, const char *schedule, const struct run_result *result)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return;
+	run_write_report(result, job->net, &job->device.params, file);
+	run_write_rerun(job, schedule, result->mismatch.cycle, file);
+	fclose(file);
+	json_object_set_new(object, "report", json_string(text));
+	free(text);
+}
+
+static void interrupted_text(const struct run_result *result, const struct run_options *options, struct wc_error *err)
+{
+	wc_fail(err, WC_ERR_STOPPED, "interrupted after %" PRIu64 " commands; %" PRIu64 " tiles checked so far, all equal%s%s", result->commands,
+		result->counts.tiles, options->trace ? "; the trace so far is in " : "", options->trace ? options->trace : "");
+}
+
+json_t *run_one(const struct run_job *job, const char *schedule_name, struct expect *expect, run_progress *progress, void *context)
+{
+	const struct wc_device_params *device = &job->device.params;
+	const bool several = strchr(job->words->schedule ? job->words->schedule : "", ',') != NULL;
+	char *trace = path_for(job->words->trace, schedule_name, several);
+	char *golden_trace = path_for(job->words->golden_trace, schedule_name, several);
+	char *dump = path_for(job->words->dump, schedule_name, several);
+	char *waves = path_for(job->words->waves, schedule_name, several);
+	struct schedule schedule = {0};
+	struct check_result check;
+	struct run_result result = {0};
+	struct account account = {0};
+	struct wc_error err = {.text = ""};
+	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", job->net->name, "schedule", schedule_name, "backend",
+				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
+				   job->arith, "batch", job->data->batch,
+				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
+	int status;
+
+	status = cli_schedule(schedule_name, job->net, &job->problem->plan, &schedule, &err);
+	if (!status)
+		status = schedule_check(&schedule, job->net, &check, &err);
+	if (!status) {
+		struct run_options options = {
+			.schedule = &schedule,
+			.net = job->net,
+			.data = job->data,
+			.device = job->device,
+			.seed = job->seed,
+			.fault = job->fault,
+			.schedule_name = schedule_name,
+			.trace = trace,
+			.golden_trace = golden_trace,
+			.trace_level = job->trace_level,
+			.dump = dump,
+			.progress = progress,
+			.progress_context = context,
+			.stop = job->stop,
+		};
+
+		options.device.rtl.waveform = waves;
+		account_schedule(&schedule, job->net, device->acc_rows, &account);
+		status = run_schedule(&options, expect, &result, &err);
+		if (!status)
+			status = compare_bytes(&result, &account, &err);
+		describe(object, job, &result, &account);
+		if (status == WC_ERR_STOPPED)
+			interrupted_text(&result, &options, &err);
+		if (result.mismatch.kind != MISMATCH_NONE)
+			add_report(object, job, schedule_name, &result);
+	}
+	set_integer(object, "exit", exit_of(status));
+	if (status)
+		json_object_set_new(object, "error", json_string(err.text));
+	run_result_release(&result);
+	schedule_release(&schedule);
+	free(trace);
+	free(golden_trace);
+	free(dump);
+	free(waves);
+	return object;
+}

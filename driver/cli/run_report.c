@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A mismatch in words, and the line that runs it again.
+#include <inttypes.h>
+#include <string.h>
+
+#include "csim/golden/half.h"
+#include "driver/cli/run.h"
+#include "wc_commands.h"
+
+enum { WINDOW_BEFORE = 2000, WINDOW_AFTER = 200 };
+
+static void write_value(const struct mismatch *mismatch, uint32_t bits, FILE *file)
+{
+	if (mismatch->is_bit)
+		fprintf(file, "%" PRIu32, bits);
+	else if (mismatch->is_fp32)
+		fprintf(file, "0x%08" PRIx32 " (%.9g)", bits, (double)golden_float_of(bits));
+	else
+		fprintf(file, "0x%04" PRIx32 " (%.5g)", bits, (double)golden_half_to_float((uint16_t)bits));
+}
+
+static void write_place(const struct mismatch *mismatch, const struct net *net, const struct wc_device_params *params, FILE *file)
+{
+	const struct op *op = &mismatch->op;
+	char element[256];
+
+	mismatch_element_name(net, &mismatch->element, element, sizeof(element));
+	switch (mismatch->kind) {
+	case MISMATCH_TILE:
+		fprintf(file, "mismatch: layer '%s' %s, %s\n", net->nodes[op->node].name, op_kind_name(op->kind), element);
+		fprintf(file, "  tile       m %d n %d (command %" PRIu32 ", %" PRId64 " waves), row %d column %d of %dx%d", op->m_first / params->acc_rows,
+			op->n_first / params->cols, mismatch->command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
+		if (op->kind == OP_WEIGHT_GRADIENT)
+			fprintf(file, ", cut %d", op->cut);
+		fprintf(file, "\n");
+		break;
+	case MISMATCH_FINAL:
+		fprintf(file, "mismatch: DRAM at the end of the run, %s\n", element);
+		break;
+	default:
+		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "), %s\n", net->nodes[op->node].name, op_kind_name(op->kind), mismatch->command,
+			element);
+		break;
+	}
+	if (mismatch->kind != MISMATCH_FINAL && op->store != LAYOUT_WEIGHT && op->store != LAYOUT_WGRAD)
+		fprintf(file, "  command    samples %d:%d rows %d:%d\n", op->sample_first, op->sample_first + op->sample_count, op->lo, op->hi);
+}
+
+static void write_values(const struct mismatch *mismatch, FILE *file)
+{
+	if (mismatch->cycle)
+		fprintf(file, "  cycle      %" PRIu64 "\n", mismatch->cycle);
+	fprintf(file, "  got        ");
+	write_value(mismatch, mismatch->got, file);
+	fprintf(file, "\n  expected   ");
+	write_value(mismatch, mismatch->expected, file);
+	fprintf(file, "\n");
+	if (!mismatch->is_bit) {
+		fprintf(file, "  distance   ");
+		if (mismatch->ulps == GOLDEN_ULPS_NAN)
+			fprintf(file, "one of them is a NaN\n");
+		else
+			fprintf(file, "%" PRIu32 " ULP%s\n", mismatch->ulps, mismatch->ulps == 1 ? "" : "s");
+	}
+	fprintf(file, "  extent     %" PRIu64 " of %" PRIu64 " elements compared there differ\n", mismatch->different, mismatch->compared);
+}
+
+void run_write_report(const struct run_result *result, const struct net *net, const struct wc_device_params *params, FILE *file)
+{
+	const struct mismatch *mismatch = &result->mismatch;
+	const struct diagnosis *diagnosis = &result->diagnosis;
+
+	switch (mismatch->kind) {
+	case MISMATCH_NONE:
+		return;
+	case MISMATCH_STOPPED:
+		fprintf(file, "mismatch: the device stopped at command %" PRIu32 " (layer '%s' %s) with status %s\n", mismatch->command,
+			net->nodes[mismatch->op.node].name, op_kind_name(mismatch->op.kind), device_status_name(mismatch->status));
+		break;
+	case MISMATCH_SHAPE:
+		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "): tile of %dx%d drained wrong: row %d, %d columns\n",
+			net->nodes[mismatch->op.node].name, op_kind_name(mismatch->op.kind), mismatch->command, mismatch->op.m_count, mismatch->op.n_count,
+			mismatch->row, mismatch->count);
+		break;
+	default:
+		write_place(mismatch, net, params, file);
+		write_values(mismatch, file);
+		break;
+	}
+	if (diagnosis->wave >= 0)
+		fprintf(file, "  wave       %d, column %d\n", diagnosis->wave, diagnosis->column);
+	for (size_t i = 0; i < sizeof(diagnosis->text) / sizeof(*diagnosis->text) && diagnosis->text[i][0]; i++)
+		fprintf(file, "  %-9s  %s\n", i ? "" : "fault", diagnosis->text[i]);
+}
+
+static void write_option(const char *option, const char *value, FILE *file)
+{
+	// Quoted when a shell would not take it as it is.
+	const bool plain = value && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+")];
+
+	if (value)
+		fprintf(file, plain ? " --%s %s" : " --%s '%s'", option, value);
+}
+
+void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file)
+{
+	const struct run_words *words = job->words;
+	const struct wc_device_params *device = &job->device.params;
+	const bool rtl = job->device.kind == DEVICE_RTL;
+
+	fprintf(file, "rerun: wavecore run");
+	write_option("net", words->net ? words->net : "fashion-conv", file);
+	write_option("schedule", schedule, file);
+	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,
+		device->bus_bytes);
+	if (device->mac_stages != 1)
+		fprintf(file, " --mac-stages %d", device->mac_stages);
+	write_option("strips", words->device.strips, file);
+	write_option("phases", words->device.phases, file);
+	write_option("backend", rtl ? "rtl" : "model", file);
+	if (rtl)
+		write_option("arith", job->arith, file);
+	fprintf(file, " --seed %" PRIu64, job->seed);
+	write_option("input", words->input, file);
+	write_option("weights", words->weights, file);
+	write_option("gradient", words->gradient, file);
+	write_option("latency", words->latency, file);
+	if (words->random_memory)
+		fprintf(file, " --random-memory");
+	if (words->random_reset)
+		fprintf(file, " --random-reset");
+	write_option("fault", words->fault, file);
+	if (rtl && words->waves) {
+		write_option("waves", words->waves, file);
+		write_option("waves-window", words->waves_window, file);
+	} else if (rtl && cycle) {
+		fprintf(file, " --waves mismatch.fst --waves-window %" PRIu64 ":%" PRIu64, cycle > WINDOW_BEFORE ? cycle - WINDOW_BEFORE : 0,
+			cycle + WINDOW_AFTER);
+	}
+	fprintf(file, "\n");
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of runs side by side, and whether they agree with each other.
+#include <inttypes.h>
+#include <string.h>
+
+#include "driver/cli/run.h"
+
+static uint64_t integer(const json_t *object, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+void run_print_table(json_t *const *results, int count, FILE *file)
+{
+	int width = (int)strlen("schedule");
+
+	for (int i = 0; i < count; i++) {
+		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
+
+		width = width > length ? width : length;
+	}
+	fprintf(file, "%-*s %11s %11s %12s %12s %12s %9s %8s %8s %10s\n", width, "schedule", "cycles", "utilization", "DRAM read", "DRAM written",
+		"predicted", "buffer", "tiles", "differ", "host MAC/s");
+	fprintf(file, "%-*s %11s %11s %12s %12s %12s %9s %8s %8s %10s\n", width, "", "", "%", "bytes", "bytes", "bytes", "bytes", "checked", "", "M");
+	for (int i = 0; i < count; i++) {
+		const json_t *cycles = json_object_get(results[i], "cycles");
+		const json_t *utilization = json_object_get(results[i], "array_utilization");
+		char cycles_text[24] = "-", utilization_text[24] = "-";
+
+		if (json_is_integer(cycles))
+			snprintf(cycles_text, sizeof(cycles_text), "%" JSON_INTEGER_FORMAT, json_integer_value(cycles));
+		if (json_is_real(utilization))
+			snprintf(utilization_text, sizeof(utilization_text), "%.2f", 100 * json_real_value(utilization));
+		fprintf(file, "%-*s %11s %11s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10.1f\n", width,
+			json_string_value(json_object_get(results[i], "schedule")), cycles_text, utilization_text, integer(results[i], "dram_read_bytes"),
+			integer(results[i], "dram_write_bytes"), integer(results[i], "predicted_dram_bytes"),
+			integer(results[i], "buffer_high_water_bytes"), integer(results[i], "checked_tiles"), integer(results[i], "mismatched"),
+			json_real_value(json_object_get(results[i], "macs_per_s")) / 1e6);
+	}
+}
+
+int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err)
+{
+	json_t *first = json_object_get(results[0], "digests"), *digest;
+	const char *name;
+
+	*tensors = 0;
+	json_object_foreach(first, name, digest) {
+		bool everywhere = true;
+
+		for (int i = 1; i < count; i++) {
+			const json_t *other = json_object_get(json_object_get(results[i], "digests"), name);
+
+			everywhere &= other != NULL;
+			if (other && strcmp(json_string_value(digest), json_string_value(other)))
+				return wc_fail(err, WC_ERR_MISMATCH, "%s: bits differ between schedules '%s' and '%s'", name,
+					       json_string_value(json_object_get(results[0], "schedule")),
+					       json_string_value(json_object_get(results[i], "schedule")));
+		}
+		*tensors += everywhere;
+	}
+	if (!*tensors)
+		return wc_fail(err, WC_ERR_MISMATCH, "the schedules have no tensor in common to compare");
+	return 0;
+}

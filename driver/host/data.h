@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run starts from: images, weights and the gradient of the network's output, all fp16.
+//
+// Images: a .npy file, or Fashion-MNIST's first training images for a 28x28x1 network, or normal numbers from
+// the seed. Pixels (uint8) become (pixel / 255 - 0.2860) / 0.3530, rounded once to fp16.
+// Weights: .npy files, or normal numbers times sqrt(2 / (C R S)) (He et al. 2015, equation 10).
+// Output gradient: a .npy file, or normal numbers.
+// Random streams (random.h): 0 images, 1 output gradient, 2 + node the weights of a node; the element's index in the dense tensor.
+#ifndef WC_DATA_H
+#define WC_DATA_H
+
+#include <stdint.h>
+
+#include "driver/net/net.h"
+
+#define DATA_FASHION_MNIST "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz"
+
+struct data_options {
+	uint64_t seed;
+	const char *input;    // NHWC float16, float32 or uint8, at least `batch` samples; NULL: see above
+	const char *weights;  // directory with NODE.weight.npy or NODE.weight.krsc.npy (float16, float32); NULL: from the seed
+	const char *gradient; // NHWC float16 or float32; NULL: from the seed
+};
+
+struct data {
+	const struct net *net; // borrowed
+	int batch;
+	const char *images_from; // "fashion-mnist", "file" or "random"; static
+	uint16_t *images;        // dense NHWC, owned
+	uint16_t *gradient;      // of the last node's output, dense NHWC, owned
+	uint16_t **weights;      // [node_count] dense KRSC, owned; NULL where the node is no convolution
+};
+
+// WC_ERR_INPUT: a file that is missing, malformed or of another shape; the message gives both shapes.
+int data_init(struct data *data, const struct net *net, int batch, const struct data_options *options, struct wc_error *err);
+void data_release(struct data *data);
+
+// Elements of a node's output for the whole batch.
+uint64_t data_count(const struct net *net, int node, int batch);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared by the parts of the diagnosis.
+#ifndef WC_DIAGNOSE_INTERNAL_H
+#define WC_DIAGNOSE_INTERNAL_H
+
+#include <stdarg.h>
+
+#include "driver/host/diagnose.h"
+#include "traces/alloc.h"
+
+// Append a line to the text.
+void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void diagnosis_at(struct diagnosis *diagnosis, enum diagnosis_stage stage, uint64_t address);
+
+// Byte of an element in its slab, and in DRAM.
+uint64_t diagnose_buffer_address(const struct program *program, const struct slab *slab, const struct mismatch_element *element);
+uint64_t diagnose_memory_address(const struct diagnose_context *context, const struct mismatch_element *element);
+
+void diagnose_tile(const struct diagnose_context *context, const struct mismatch *mismatch, struct diagnosis *diagnosis);
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A wrong element of a GEMM tile, followed wave by wave and PE by PE; see diagnose.h.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "csim/golden/element.h"
+#include "csim/golden/half.h"
+#include "driver/host/diagnose_internal.h"
+#include "driver/host/lower_conv.h"
+#include "driver/host/replay.h"
+
+// Where a GEMM's operand lies.
+struct operand {
+	enum layout_store store;
+	int node;
+	const struct slab *slab;
+};
+
+struct search {
+	const struct diagnose_context *context;
+	const struct mismatch *mismatch;
+	struct diagnosis *diagnosis;
+	struct operand a, b;
+	struct golden_element golden;
+	struct replay replay;
+	uint32_t replay_preload; // what lies at the preload's address
+};
+
+static void set_operands(struct search *search)
+{
+	const struct program *program = search->context->program;
+	const struct op *op = &search->mismatch->op;
+	const struct step *step = &program->steps[op->step];
+	const struct slab *source = &program->slabs[step->source], *operand = &program->slabs[step->operand];
+	const int input = program->net->nodes[op->node].input;
+
+	search->a = (struct operand){LAYOUT_GRAD, op->node, source};
+	search->b = (struct operand){LAYOUT_WEIGHT, op->node, operand};
+	if (op->kind == OP_FORWARD)
+		search->a = (struct operand){LAYOUT_ACT, input, source};
+	if (op->kind == OP_WEIGHT_GRADIENT)
+		search->b = (struct operand){LAYOUT_ACT, input, operand};
+}
+
+// The golden account of the element.
+static int golden_account(struct search *search, struct wc_error *err)
+{
+	struct expect *expect = search->context->expect;
+	const struct op *op = &search->mismatch->op;
+	const struct mismatch_element *at = &search->mismatch->element;
+	const struct golden_conv conv = expect_conv(expect, op->node);
+	const uint16_t *w = expect->data->weights[op->node];
+	const uint16_t *x, *dy;
+
+	switch (op->kind) {
+	case OP_FORWARD:
+		x = expect_act(expect, expect->net->nodes[op->node].input, err);
+		return x ? golden_element_forward(&search->golden, &conv, expect->rows, x, w, at->sample, at->y, at->x, at->c, err) : WC_ERR_SYSTEM;
+	case OP_DATA_GRADIENT:
+		dy = expect_grad(expect, op->node, err);
+		return dy ? golden_element_data_gradient(&search->golden, &conv, expect->rows, dy, w, at->sample, at->y, at->x, at->c, err) : WC_ERR_SYSTEM;
+	default: {
+		const float *before = expect->sums_before[op->node];
+		const size_t index = (((size_t)at->k * (size_t)conv.kernel_h + (size_t)at->r) * (size_t)conv.kernel_w + (size_t)at->s) * (size_t)conv.in_c +
+				     (size_t)at->c;
+
+		x = expect_act(expect, expect->net->nodes[op->node].input, err);
+		dy = x ? expect_grad(expect, op->node, err) : NULL;
+		return dy ? golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect->range[op->node], golden_bits_of(before[index]),
+							   at->k, at->r, at->s, at->c, err)
+			  : WC_ERR_SYSTEM;
+	}
+	}
+}
+
+// "0x3c00 (act:relu1 sample 0 y 1 x 2 channel 3)", or that it is padding or the tail of K.
+static void name_operand(const struct search *search, const struct operand *operand, int64_t at, uint16_t bits, char *text, size_t size)
+{
+	char name[192];
+
+	if (at == GOLDEN_PADDING)
+		snprintf(name, sizeof(name), "padding");
+	else if (at == GOLDEN_TAIL)
+		snprintf(name, sizeof(name), "beyond the end of K");
+	else {
+		const struct mismatch_element element =
+			mismatch_element_at(search->context->program->net, operand->store, operand->node, (uint64_t)at);
+
+		mismatch_element_name(search->context->program->net, &element, name, sizeof(name));
+	}
+	snprintf(text, size, "0x%04x (%g, %s)", bits, (double)golden_half_to_float(bits), name);
+}
+
+// An operand entered the array wrong: was it wrong in the global buffer already?
+static void wrong_operand(struct search *search, const struct operand *operand, bool is_a, int wave, int pe_row, int64_t at, uint16_t got, uint16_t expected)
+{
+	struct diagnosis *diagnosis = search->diagnosis;
+	const struct diagnose_context *context = search->context;
+	const char *side = is_a ? "activation" : "weight";
+	char name[320];
+
+	diagnosis->wave = wave;
+	diagnosis->pe_row = pe_row;
+	diagnosis->column = search->mismatch->n;
+	name_operand(search, operand, at, expected, name, sizeof(name));
+	if (at >= 0) {
+		const struct mismatch_element element = mismatch_element_at(context->program->net, operand->store, operand->node, (uint64_t)at);
+		const uint64_t address = diagnose_buffer_address(context->program, operand->slab, &element);
+		uint16_t held;
+
+		memcpy(&held, context->buffer + address, 2);
+		diagnosis->address = address;
+		diagnosis->has_address = true;
+		if (held != expected) {
+			const struct layout_place *place = layout_place(context->layout, operand->store, operand->node);
+
+			diagnosis->stage = STAGE_BUFFER;
+			diagnosis_say(diagnosis, "operand in the global buffer: address 0x%" PRIx64 " holds 0x%04x, expected %s", address, held, name);
+			if (place->bytes) {
+				const uint64_t memory_at = diagnose_memory_address(context, &element);
+				uint16_t in_memory;
+
+				memcpy(&in_memory, wc_memory_at((struct wc_memory *)context->memory, memory_at, 2), 2);
+				diagnosis_say(diagnosis, "DRAM address 0x%" PRIx64 " holds 0x%04x: %s", memory_at, in_memory,
+					      in_memory == expected ? "right, so the buffer changed after it was filled" : "wrong as well, or not yet stored");
+			}
+			return;
+		}
+	}
+	diagnosis->stage = is_a ? STAGE_FEED_A : STAGE_FEED_B;
+	diagnosis_say(diagnosis, "feed of operand %c: %s of PE row %d in wave %d entered the array as 0x%04x, expected %s", is_a ? 'A' : 'B', side, pe_row,
+		      wave, got, name);
+	diagnosis_say(diagnosis, at >= 0 ? "the global buffer holds the right value: look at the fetcher's walk and the operand buffer"
+					 : "nothing is to be read from the global buffer for it: look at the fetcher's padding and tail");
+}
+
+static void wrong_pe(struct search *search, int wave, int row)
+{
+	const struct golden_pe *golden = &search->golden.pes[(size_t)wave * (size_t)search->golden.rows + (size_t)row];
+	const struct replay_wave *seen = &search->replay.waves[wave];
+	struct diagnosis *diagnosis = search->diagnosis;
+	char a[320], b[320];
+
+	diagnosis->stage = STAGE_PE;
+	diagnosis->wave = wave;
+	diagnosis->pe_row = row;
+	diagnosis->column = search->mismatch->n;
+	name_operand(search, &search->a, golden->a_at, golden->a, a, sizeof(a));
+	name_operand(search, &search->b, golden->b_at, golden->b, b, sizeof(b));
+	diagnosis_say(diagnosis, "PE (row %d, column %d), wave %d: partial sum 0x%08" PRIx32 " (%g), expected 0x%08" PRIx32 " (%g)", row, search->mismatch->n,
+		      wave, seen->psum[row], (double)golden_float_of(seen->psum[row]), golden->psum, (double)golden_float_of(golden->psum));
+	diagnosis_say(diagnosis, "its activation is %s", a);
+	diagnosis_say(diagnosis, "its weight is %s; both entered the array right", b);
+}
+
+// Follow one wave; true when something in it is wrong.
+static bool search_wave(struct search *search, int wave)
+{
+	const struct golden_pe *golden = &search->golden.pes[(size_t)wave * (size_t)search->golden.rows];
+	const struct replay_wave *seen = &search->replay.waves[wave];
+	struct diagnosis *diagnosis = search->diagnosis;
+	const int rows = search->golden.rows;
+
+	for (int row = 0; row < rows; row++) {
+		if (seen->seen_a && golden[row].a_at != GOLDEN_TAIL && seen->a[row] != golden[row].a) {
+			wrong_operand(search, &search->a, true, wave, row, golden[row].a_at, seen->a[row], golden[row].a);
+			return true;
+		}
+		if (seen->seen_b == rows && golden[row].b_at != GOLDEN_TAIL && seen->b[row] != golden[row].b) {
+			wrong_operand(search, &search->b, false, wave, row, golden[row].b_at, seen->b[row], golden[row].b);
+			return true;
+		}
+	}
+	for (int row = 0; seen->seen_psum == rows && row < rows; row++)
+		if (seen->psum[row] != golden[row].psum) {
+			wrong_pe(search, wave, row);
+			return true;
+		}
+	if (!seen->seen_accumulator || seen->accumulator == search->golden.accumulators[wave])
+		return false;
+	diagnosis->wave = wave;
+	diagnosis->column = search->mismatch->n;
+	if (wave == 0 && search->replay_preload != search->golden.preload) {
+		diagnosis_at(diagnosis, STAGE_PRELOAD, diagnosis->address);
+		diagnosis_say(diagnosis, "preloaded sum in the global buffer: address 0x%" PRIx64 " holds 0x%08" PRIx32 ", expected 0x%08" PRIx32,
+			      diagnosis->address, search->replay_preload, search->golden.preload);
+		return true;
+	}
+	diagnosis->stage = STAGE_ACCUMULATOR;
+	diagnosis_say(diagnosis, "accumulator: after wave %d row %d column %d is 0x%08" PRIx32 ", expected 0x%08" PRIx32, wave, search->mismatch->m,
+		      search->mismatch->n, seen->accumulator, search->golden.accumulators[wave]);
+	diagnosis_say(diagnosis, "all %d PEs of the column are right in this wave, and so are the waves before it", rows);
+	return true;
+}
+
+// The sums in the buffer that the tile starts from. Rows before the one at fault are drained already; they were right.
+static void set_preload(struct search *search)
+{
+	const struct op *op = &search->mismatch->op;
+	const struct program *program = search->context->program;
+
+	if (!(op->command.gemm.flags & GEMM_PRELOAD))
+		return;
+	search->diagnosis->address = diagnose_buffer_address(program, &program->slabs[program->steps[op->step].result], &search->mismatch->element);
+	memcpy(&search->replay_preload, search->context->buffer + search->diagnosis->address, 4);
+}
+
+void diagnose_tile(const struct diagnose_context *context, const struct mismatch *mismatch, struct diagnosis *diagnosis)
+{
+	struct search search = {.context = context, .mismatch = mismatch, .diagnosis = diagnosis};
+	const struct wc_fault *planted = &context->fault->device;
+	const bool here = (planted->kind == WC_FAULT_WEIGHT || planted->kind == WC_FAULT_ACCUMULATOR) && planted->command == mismatch->command;
+	struct wc_error err;
+
+	set_operands(&search);
+	set_preload(&search);
+	if (replay_run(&search.replay, context->device, context->seed, context->buffer, &mismatch->op.command, mismatch->m, mismatch->n,
+		       here ? planted : NULL, &err)) {
+		diagnosis_say(diagnosis, "no replay: %s", err.text);
+		return;
+	}
+	if (golden_account(&search, &err)) {
+		diagnosis_say(diagnosis, "no golden account of the element: %s", err.text);
+		replay_release(&search.replay);
+		return;
+	}
+	bool found = false;
+
+	for (int wave = 0; !found && wave < search.golden.wave_count && wave < search.replay.wave_count; wave++)
+		found = search_wave(&search, wave);
+	if (!found && search.replay.seen_drained && search.replay.drained != mismatch->expected) {
+		found = true;
+		diagnosis->stage = STAGE_DRAIN;
+		diagnosis->column = mismatch->n;
+		diagnosis_say(diagnosis, "drain: all waves are right, the drained value is 0x%" PRIx32 ", expected 0x%" PRIx32, search.replay.drained,
+			      mismatch->expected);
+	}
+	if (!found) {
+		diagnosis->stage = STAGE_NOT_REPRODUCED;
+		diagnosis_say(diagnosis, "not reproduced: the tile computed again from the same global buffer is right");
+		diagnosis_say(diagnosis, "the fault depends on what ran before or beside it: record the window around the cycle in the first run");
+	}
+	golden_element_release(&search.golden);
+	replay_release(&search.replay);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device must produce: tensors of the golden model, computed when they are first asked for.
+//
+// Forward outputs and data gradients do not depend on the schedule, so they are computed for the whole batch at
+// once and may be shared by several runs. Weight gradients follow the run, cut by cut.
+#ifndef WC_EXPECT_H
+#define WC_EXPECT_H
+
+#include <stdint.h>
+
+#include "csim/golden/conv.h"
+#include "driver/host/data.h"
+
+struct expect {
+	const struct data *data; // borrowed, as everything in it
+	const struct net *net;
+	int rows;                // of the array: they decide the order of sums
+	uint16_t **act;          // [node_count] dense NHWC, owned but for the image; NULL: not computed yet
+	uint16_t **grad;         // [node_count] gradient of each node's output, owned but for the last
+	float **sums;            // [node_count] weight gradients after cut[node], owned
+	float **sums_before;     // ... after the cut before it
+	int *cut;                // [node_count] -1: none yet
+	struct golden_range *range; // [node_count] samples and output rows of cut[node]
+};
+
+int expect_init(struct expect *expect, const struct data *data, int rows, struct wc_error *err);
+void expect_release(struct expect *expect);
+
+struct golden_conv expect_conv(const struct expect *expect, int node);
+
+// The output of a node; its gradient (nodes from 1 on). Dense NHWC, valid until release. NULL: see err.
+const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err);
+const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err);
+// Bring the sums of a convolution to cut `cut`, which is the present one or the next.
+int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err);
+// The sums after cut `cut`, which is the present one or the one before. NULL: neither.
+const float *expect_sums(const struct expect *expect, int node, int cut);
+// Forget all sums: another run begins.
+void expect_restart(struct expect *expect);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where everything lies in DRAM: one region per traffic class (csim/memory.h), in each a place per
+// tensor, and the command ring.
+//
+// Feature maps are NHWC, every (sample, row) on a bus boundary, samples one after another. Weights
+// are KRSC fp16, weight gradients KRSC fp32, dense. Boundary storage is a second copy of a kept
+// tensor: a row has the same bits whichever strip keeps it, so that one place per row serves all
+// strips. Only tensors that the schedule moves get a place.
+#ifndef WC_LAYOUT_H
+#define WC_LAYOUT_H
+
+#include <stddef.h>
+
+#include "csim/memory.h"
+#include "driver/plan/program.h"
+
+enum layout_store {
+	LAYOUT_ACT,
+	LAYOUT_GRAD,
+	LAYOUT_MASK,
+	LAYOUT_WEIGHT,
+	LAYOUT_WGRAD,
+	LAYOUT_KEPT_ACT,
+	LAYOUT_KEPT_GRAD,
+	LAYOUT_KEPT_MASK,
+	LAYOUT_STORE_COUNT
+};
+
+struct layout_place {
+	enum wc_class class;
+	uint64_t base;         // offset in the class's region; absolute after layout_bind()
+	uint64_t bytes;        // 0: the tensor has no place
+	uint64_t sample_bytes; // feature maps: from sample to sample
+	uint32_t row_bytes;    // feature maps: from row to row; weights: one output channel
+	int rows;              // feature maps: rows of a sample; weights: output channels
+};
+
+struct layout {
+	const struct net *net; // borrowed
+	int batch;
+	struct layout_place *places; // [LAYOUT_STORE_COUNT * node_count]
+	uint64_t ring_base;
+	uint32_t ring_entries;
+	uint64_t region_bytes[WC_CLASS_COUNT];
+};
+
+// Sizes and offsets for what `schedule` loads, stores, keeps and takes. WC_ERR_SYSTEM without memory.
+int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, uint32_t ring_entries,
+		struct wc_error *err);
+void layout_release(struct layout *layout);
+
+// Turn offsets into addresses of `memory`, which was laid out with region_bytes.
+void layout_bind(struct layout *layout, const struct wc_memory *memory);
+
+const struct layout_place *layout_place(const struct layout *layout, enum layout_store store, int node);
+// Address of (sample, row) of a feature map, or of output channel `row` of weights (sample 0).
+uint64_t layout_address(const struct layout *layout, enum layout_store store, int node, int sample, int row);
+
+// The store in DRAM that a slab's rows are loaded from and stored to; `kept`: boundary storage.
+enum layout_store layout_store_of(enum slab_kind kind, bool kept);
+
+// "act:relu2", "kept act:relu2", "weight gradient of conv3".
+void layout_tensor_name(const struct net *net, enum layout_store store, int node, char *text, size_t size);
+// What lies at a byte of DRAM: tensor, sample, row, column, channel; or that nothing does.
+void layout_describe(const struct layout *layout, uint64_t address, char *text, size_t size);
+// What lies at a byte of the global buffer while `step` runs.
+void layout_describe_buffer(const struct program *program, int step, uint32_t address, char *text, size_t size);
+
+#endif

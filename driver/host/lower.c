@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frame of the lowering, transfers and vector commands.
+#include "driver/host/lower.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "driver/host/lower_internal.h"
+#include "traces/alloc.h"
+
+int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,
+	       const struct wc_device_params *params, struct op_queue *queue, struct wc_error *err)
+{
+	const int nodes = program->net->node_count;
+
+	*lower = (struct lower){.program = program, .layout = layout, .params = *params, .queue = queue};
+	depend_init(&lower->depend);
+	lower->cuts = wc_alloc((size_t)nodes, sizeof(*lower->cuts));
+	if (!lower->cuts)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", nodes);
+	for (int i = 0; i < nodes; i++)
+		lower->cuts[i] = -1;
+	return 0;
+}
+
+void lower_release(struct lower *lower)
+{
+	depend_release(&lower->depend);
+	wc_free(lower->cuts);
+	*lower = (struct lower){0};
+}
+
+int64_t slab_row(const struct slab *slab, int sample, int row)
+{
+	const int64_t rows = slab->hi - slab->lo;
+
+	return slab->offset + ((sample - slab->sample_first) * rows + (row - slab->lo)) * (int64_t)slab->pitch_bytes;
+}
+
+int64_t slab_channel(const struct slab *slab, int k, int64_t filter_elements, int element_bytes)
+{
+	return slab->offset + (k - slab->lo) * filter_elements * element_bytes;
+}
+
+struct op *lower_push(struct lower *lower, int step, enum op_kind kind, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	struct op *op = op_queue_push(lower->queue, err);
+
+	if (op) {
+		op->kind = kind;
+		op->step = step;
+		op->node = from->node;
+		op->sample_first = from->sample_first;
+		op->sample_count = from->sample_count;
+		op->lo = from->lo;
+		op->hi = from->hi;
+	}
+	return op;
+}
+
+void lower_access(struct op *op, enum depend_space space, bool write, int64_t lo, int64_t hi)
+{
+	assert(op->access_count < DEPEND_ACCESS_MAX && lo >= 0 && lo < hi);
+	op->accesses[op->access_count++] =
+		(struct depend_access){.space = space, .write = write, .lo = (uint64_t)lo, .hi = (uint64_t)hi};
+}
+
+int lower_finish(struct lower *lower, struct op *op, enum wc_opcode opcode, struct wc_error *err)
+{
+	static const enum depend_engine engines[] = {
+		[WC_OP_LOAD] = DEPEND_LOAD,
+		[WC_OP_STORE] = DEPEND_STORE,
+		[WC_OP_GEMM] = DEPEND_GEMM,
+		[WC_OP_VECTOR] = DEPEND_VECTOR,
+	};
+	struct wc_load_command *header = &op->command.load; // every command begins alike
+	uint32_t wait[DEPEND_ENGINE_COUNT];
+	int result = depend_add(&lower->depend, engines[opcode], op->accesses, op->access_count, wait, err);
+
+	if (result)
+		return result;
+	header->opcode = (uint8_t)opcode;
+	header->version = WC_COMMAND_VERSION;
+	header->tag = lower->queue->end - 1;
+	header->wait_load = wait[DEPEND_LOAD];
+	header->wait_gemm = wait[DEPEND_GEMM];
+	header->wait_vector = wait[DEPEND_VECTOR];
+	header->wait_store = wait[DEPEND_STORE];
+	return 0;
+}
+
+int lower_check(const struct lower *lower, int node, const char *field, int64_t value, int64_t min, int64_t max,
+		struct wc_error *err)
+{
+	if (value >= min && value <= max)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT,
+		       "cannot lower '%s': %s would be %" PRId64 ", the command's field holds %" PRId64 " to %" PRId64,
+		       lower->program->net->nodes[node].name, field, value, min, max);
+}
+
+int lower_step(struct lower *lower, int step, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const bool conv = lower->program->net->nodes[from->node].op == NET_CONV;
+
+	switch (from->op) {
+	case STEP_LOAD:
+	case STEP_STORE:
+	case STEP_TAKE:
+	case STEP_KEEP:
+		return lower_transfer(lower, step, err);
+	case STEP_FORWARD:
+		return conv ? lower_forward(lower, step, err) : lower_relu(lower, step, err);
+	case STEP_DATA_GRADIENT:
+		return conv ? lower_data_gradient(lower, step, err) : lower_relu_gradient(lower, step, err);
+	default:
+		return lower_weight_gradient(lower, step, err);
+	}
+}

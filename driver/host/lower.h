@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From steps on slabs to commands of the device: geometry, addresses, dependences. Nothing is decided
+// here; the command count of a step is the one that driver/README.md gives.
+#ifndef WC_LOWER_H
+#define WC_LOWER_H
+
+#include "csim/backend.h"
+#include "driver/host/op.h"
+#include "driver/plan/program.h"
+
+struct lower {
+	const struct program *program; // borrowed, as the layout
+	const struct layout *layout;
+	struct wc_device_params params;
+	struct op_queue *queue;        // borrowed: where the commands go
+	struct depend depend;
+	int *cuts;                     // per node: the last cut whose sums are in the buffer, -1 before the first
+};
+
+int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,
+	       const struct wc_device_params *params, struct op_queue *queue, struct wc_error *err);
+void lower_release(struct lower *lower);
+
+// Append the commands of one step; steps must come in order. WC_ERR_INPUT if a command's field has no room
+// (the message gives the value and the limit), WC_ERR_SYSTEM without memory.
+int lower_step(struct lower *lower, int step, struct wc_error *err);
+
+#endif

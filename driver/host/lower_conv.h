@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared by the lowerings of a convolution's three GEMMs.
+#ifndef WC_LOWER_CONV_H
+#define WC_LOWER_CONV_H
+
+#include "driver/host/gemm_fields.h"
+#include "driver/host/lower_internal.h"
+
+enum { GEMM_PRELOAD = 1, GEMM_FP32 = 2 }; // flags of a GEMM command
+
+// Bytes of a buffer; lo = hi: none.
+struct lower_span {
+	int64_t lo, hi;
+};
+
+// Whether a convolution's sizes fit the fields of a command.
+int lower_check_conv(const struct lower *lower, int node, int64_t samples, int64_t k_total, struct wc_error *err);
+
+// The rows of `slab` that the op's pixels touch: pixel row i touches rows row_first + i row_step + [reach_lo, reach_hi],
+// those inside the image of `height` rows. All of them must be in the slab. A bounding range.
+struct lower_span lower_span(const struct slab *slab, const struct op *op, int64_t row_first, int64_t row_step, int64_t reach_lo,
+			     int64_t reach_hi, int64_t height);
+void lower_access_span(struct op *op, bool write, struct lower_span span);
+
+// Bytes from the box's first position to `start`.
+int64_t lower_box_offset(const struct walk_box *box, const int64_t start[3]);
+// The op with m running over all `pixels` of its step, as K does in a weight gradient.
+struct op lower_all_pixels(const struct op *op, int64_t pixels);
+// Sizes, header and waits: the last thing to do for a tile.
+int lower_tile(struct lower *lower, struct op *op, struct wc_error *err);
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transfers: rows of feature maps, slices of weights and of weight gradients, one command each.
+#include <assert.h>
+
+#include "driver/host/lower_internal.h"
+
+struct box {
+	int64_t dram, gbuf;               // first bytes
+	int64_t row_bytes, rows;          // contiguous bytes, and how many such pieces
+	int64_t dram_stride, gbuf_stride; // from piece to piece
+};
+
+// Rows of a sample are contiguous on both sides; whole samples are so too.
+static struct box map_box(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
+{
+	const struct layout_place *place = layout_place(lower->layout, store, slab->node);
+	const int rows = from->hi - from->lo;
+	struct box box = {
+		.dram = (int64_t)layout_address(lower->layout, store, slab->node, from->sample_first, from->lo),
+		.gbuf = slab_row(slab, from->sample_first, from->lo),
+		.row_bytes = (int64_t)rows * slab->pitch_bytes,
+		.rows = from->sample_count,
+		.dram_stride = (int64_t)place->sample_bytes,
+		.gbuf_stride = (int64_t)(slab->hi - slab->lo) * slab->pitch_bytes,
+	};
+
+	assert(place->row_bytes == slab->pitch_bytes && from->lo >= slab->lo && from->hi <= slab->hi);
+	assert(from->sample_first >= slab->sample_first &&
+	       from->sample_first + from->sample_count <= slab->sample_first + slab->sample_count);
+	if (box.rows == 1 || (box.dram_stride == box.row_bytes && box.gbuf_stride == box.row_bytes)) {
+		box.row_bytes *= box.rows;
+		box.rows = 1;
+		box.dram_stride = box.gbuf_stride = 0;
+	}
+	return box;
+}
+
+static struct box weight_box(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
+{
+	const struct layout_place *place = layout_place(lower->layout, store, slab->node);
+	const struct net_node *conv = &lower->program->net->nodes[slab->node];
+	const int64_t filter = net_conv_weights(conv) / conv->out.channels;
+
+	assert(from->lo >= slab->lo && from->hi <= slab->hi);
+	return (struct box){
+		.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, from->lo),
+		.gbuf = slab_channel(slab, from->lo, filter, slab->kind == SLAB_WGRAD ? 4 : 2),
+		.row_bytes = (int64_t)(from->hi - from->lo) * place->row_bytes,
+		.rows = 1,
+	};
+}
+
+int lower_transfer(struct lower *lower, int step, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const struct slab *slab = &lower->program->slabs[from->source];
+	const bool kept = from->op == STEP_TAKE || from->op == STEP_KEEP;
+	const bool store = from->op == STEP_STORE || from->op == STEP_KEEP;
+	const enum layout_store place = layout_store_of(slab->kind, kept);
+	const bool weights = slab->kind == SLAB_WEIGHT || slab->kind == SLAB_WGRAD;
+	const struct box box = weights ? weight_box(lower, from, slab, place) : map_box(lower, from, slab, place);
+	const int64_t bus = lower->params.bus_bytes;
+	const int64_t dram_span = (box.rows - 1) * box.dram_stride + (box.row_bytes + bus - 1) / bus * bus;
+	const int64_t gbuf_span = (box.rows - 1) * box.gbuf_stride + box.row_bytes;
+	struct wc_load_command *command;
+	struct op *op;
+	int result;
+
+	if ((result = lower_check(lower, slab->node, "samples of a transfer", box.rows, 1, UINT16_MAX, err)) ||
+	    (result = lower_check(lower, slab->node, "bytes from sample to sample", box.dram_stride, 0, INT32_MAX, err)) ||
+	    (result = lower_check(lower, slab->node, "bytes in a row of a transfer", box.row_bytes, 1, lower->params.buffer_bytes, err)) ||
+	    (result = lower_check(lower, slab->node, "misaligned bytes of a slice's start", (box.dram | box.gbuf) % bus, 0, 0, err)))
+		return result;
+	op = lower_push(lower, step, store ? OP_STORE : OP_LOAD, err);
+	if (!op)
+		return WC_ERR_SYSTEM;
+	op->store = place;
+	op->tensor = slab->node;
+	op->cut = lower->cuts[slab->node];
+
+	command = &op->command.load;
+	command->dram_addr = (uint64_t)box.dram;
+	command->gbuf_addr = (uint32_t)box.gbuf;
+	command->row_bytes = (uint32_t)box.row_bytes;
+	command->count1 = (uint16_t)box.rows;
+	command->count2 = 1;
+	command->dram_stride1 = (int32_t)box.dram_stride;
+	command->gbuf_stride1 = (int32_t)box.gbuf_stride;
+	lower_access(op, DEPEND_MEMORY, store, box.dram, box.dram + dram_span);
+	lower_access(op, DEPEND_BUFFER, !store, box.gbuf, box.gbuf + gbuf_span);
+	return lower_finish(lower, op, store ? WC_OP_STORE : WC_OP_LOAD, err);
+}

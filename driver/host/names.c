@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names for addresses, so that a report speaks of tensors and not of bytes.
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "driver/host/layout.h"
+#include "wc_commands.h"
+
+void layout_tensor_name(const struct net *net, enum layout_store store, int node, char *text, size_t size)
+{
+	static const char *const forms[] = {
+		[LAYOUT_ACT] = "act:",
+		[LAYOUT_GRAD] = "grad:",
+		[LAYOUT_MASK] = "mask:",
+		[LAYOUT_WEIGHT] = "weights of ",
+		[LAYOUT_WGRAD] = "weight gradient of ",
+		[LAYOUT_KEPT_ACT] = "kept act:",
+		[LAYOUT_KEPT_GRAD] = "kept grad:",
+		[LAYOUT_KEPT_MASK] = "kept mask:",
+	};
+
+	snprintf(text, size, "%s%s", forms[store], net->nodes[node].name);
+}
+
+// Append the position of byte `offset` in a row of a feature map.
+static void describe_column(const struct net *net, bool mask, int node, uint32_t offset, char *text, size_t size)
+{
+	const struct net_shape *shape = &net->nodes[node].out;
+	const uint32_t elements = (uint32_t)shape->width * (uint32_t)shape->channels;
+	const uint32_t element = mask ? offset * 8 : offset / 2;
+
+	if (element >= elements)
+		snprintf(text, size, "padding");
+	else
+		snprintf(text, size, "x %" PRIu32 ", channel %" PRIu32, element / (uint32_t)shape->channels,
+			 element % (uint32_t)shape->channels);
+}
+
+// Append the position of element `element` of KRSC weights.
+static void describe_weight(const struct net *net, int node, uint64_t element, char *text, size_t size)
+{
+	const struct net_node *conv = &net->nodes[node];
+	const uint64_t channels = (uint64_t)conv->in.channels;
+	const uint64_t kernel_w = (uint64_t)conv->conv.kernel_w;
+	const uint64_t kernel_h = (uint64_t)conv->conv.kernel_h;
+
+	snprintf(text, size, "k %" PRIu64 ", r %" PRIu64 ", s %" PRIu64 ", c %" PRIu64,
+		 element / channels / kernel_w / kernel_h, element / channels / kernel_w % kernel_h,
+		 element / channels % kernel_w, element % channels);
+}
+
+void layout_describe(const struct layout *layout, uint64_t address, char *text, size_t size)
+{
+	char name[128], where[96];
+
+	if (address >= layout->ring_base && address < layout->ring_base + (uint64_t)layout->ring_entries * WC_COMMAND_BYTES) {
+		snprintf(text, size, "entry %" PRIu64 " of the command ring", (address - layout->ring_base) / WC_COMMAND_BYTES);
+		return;
+	}
+	for (int store = 0; store < LAYOUT_STORE_COUNT; store++)
+		for (int node = 0; node < layout->net->node_count; node++) {
+			const struct layout_place *place = layout_place(layout, (enum layout_store)store, node);
+
+			if (address < place->base || address >= place->base + place->bytes)
+				continue;
+			const uint64_t offset = address - place->base;
+
+			layout_tensor_name(layout->net, (enum layout_store)store, node, name, sizeof(name));
+			if (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD) {
+				describe_weight(layout->net, node, offset / (store == LAYOUT_WGRAD ? 4 : 2), where, sizeof(where));
+				snprintf(text, size, "%s, %s", name, where);
+				return;
+			}
+			describe_column(layout->net, store == LAYOUT_MASK || store == LAYOUT_KEPT_MASK, node,
+					(uint32_t)(offset % place->row_bytes), where, sizeof(where));
+			snprintf(text, size, "%s, sample %" PRIu64 ", y %" PRIu64 ", %s", name, offset / place->sample_bytes,
+				 offset % place->sample_bytes / place->row_bytes, where);
+			return;
+		}
+	snprintf(text, size, "no tensor");
+}
+
+void layout_describe_buffer(const struct program *program, int step, uint32_t address, char *text, size_t size)
+{
+	char name[128], where[96];
+
+	for (int i = 0; i < program->slab_count; i++) {
+		const struct slab *slab = &program->slabs[i];
+
+		if (step < slab->first_step || step > slab->last_step || address < slab->offset ||
+		    address >= slab->offset + slab->bytes)
+			continue;
+		const uint32_t offset = address - slab->offset;
+
+		layout_tensor_name(program->net, layout_store_of(slab->kind, false), slab->node, name, sizeof(name));
+		if (slab->kind == SLAB_WEIGHT || slab->kind == SLAB_WGRAD) {
+			const struct net_node *conv = &program->net->nodes[slab->node];
+			const uint64_t first = (uint64_t)slab->lo * (uint64_t)(net_conv_weights(conv) / conv->out.channels);
+
+			describe_weight(program->net, slab->node, first + offset / (slab->kind == SLAB_WGRAD ? 4 : 2), where,
+					sizeof(where));
+			snprintf(text, size, "%s, %s", name, where);
+			return;
+		}
+		const uint32_t row = offset / slab->pitch_bytes;
+		const uint32_t rows = (uint32_t)(slab->hi - slab->lo);
+
+		describe_column(program->net, slab->kind == SLAB_MASK, slab->node, offset % slab->pitch_bytes, where, sizeof(where));
+		snprintf(text, size, "%s, sample %" PRIu32 ", y %" PRIu32 ", %s", name, (uint32_t)slab->sample_first + row / rows,
+			 (uint32_t)slab->lo + row % rows, where);
+		return;
+	}
+	snprintf(text, size, "no slab");
+}

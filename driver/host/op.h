@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One command together with what the host knows about it: which step it belongs to and which
+// elements of which tensor it makes, so that every result can be compared and named.
+#ifndef WC_OP_H
+#define WC_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "driver/host/depend.h"
+#include "driver/host/layout.h"
+#include "wc_commands.h"
+
+enum op_kind {
+	OP_LOAD,
+	OP_STORE,
+	OP_RELU,
+	OP_RELU_GRADIENT,
+	OP_FORWARD,         // GEMM tiles from here on
+	OP_DATA_GRADIENT,
+	OP_WEIGHT_GRADIENT,
+};
+
+union op_command {
+	uint8_t bytes[WC_COMMAND_BYTES];
+	struct wc_load_command load; // STORE has the same layout
+	struct wc_gemm_command gemm;
+	struct wc_vector_command vector;
+};
+
+_Static_assert(sizeof(struct wc_store_command) == sizeof(struct wc_load_command), "one layout for transfers");
+
+struct op {
+	enum op_kind kind;
+	int step;                // index in the program
+	int node;                // the operator; transfers: the tensor's node
+	enum layout_store store; // of the tensor that is moved or made
+	int tensor;              // its node
+	int sample_first, sample_count;
+	int lo, hi;              // rows of that tensor; of weights, output channels
+	int cut;                 // weight gradients: how many cuts the sums contain, less one
+	// Tiles. Row m of the tile is pixel m_first + m of the pixels (n, y, x) below in that order, n counted from
+	// sample_first; column c is channel n_first + c. Weight gradient: row m is output channel
+	// m_first + m, column c is flat (r, s, c) index n_first + c.
+	int m_first, m_count, n_first, n_count;
+	int y_first, y_step, y_count, x_first, x_step, x_count;
+	int64_t k_total;
+	struct depend_access accesses[DEPEND_ACCESS_MAX];
+	int access_count;
+	union op_command command;
+};
+
+// Ops by index of their command in the run: those that were lowered and are not yet complete, and some
+// complete ones before them.
+struct op_queue {
+	struct op *ops;     // op i is ops[i % capacity]
+	uint32_t capacity;  // a power of two
+	uint32_t first, end; // [first, end) are held
+};
+
+int op_queue_init(struct op_queue *queue, struct wc_error *err);
+void op_queue_release(struct op_queue *queue);
+// A zeroed op at index queue->end; valid until the next push. NULL without memory (err says so).
+struct op *op_queue_push(struct op_queue *queue, struct wc_error *err);
+// The op of a command that is still held; NULL if it is not.
+struct op *op_queue_at(const struct op_queue *queue, uint32_t index);
+// Forget the ops before `index`.
+void op_queue_drop(struct op_queue *queue, uint32_t index);
+
+static inline bool op_is_tile(const struct op *op)
+{
+	return op->kind >= OP_FORWARD;
+}
+
+// Waves of a tile: chunks of `rows`, at least one.
+static inline int64_t op_waves(const struct op *op, int rows)
+{
+	return op->k_total ? (op->k_total + rows - 1) / rows : 1;
+}
+
+// Sample, row and column of row m of a forward or data gradient tile.
+struct op_pixel {
+	int sample, y, x;
+};
+struct op_pixel op_pixel(const struct op *op, int m);
+
+// "forward", "data_gradient", "weight_gradient", "relu", "relu_gradient", "load", "store".
+const char *op_kind_name(enum op_kind kind);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a schedule on a device, every result compared with the golden model as it is produced. The first
+// difference stops the run and is explained by a replay (diagnose.h).
+#ifndef WC_RUN_H
+#define WC_RUN_H
+
+#include <signal.h>
+
+#include "driver/host/compare.h"
+#include "driver/host/device.h"
+#include "driver/host/diagnose.h"
+#include "driver/host/fault.h"
+#include "traces/wct.h"
+
+enum { RUN_RING_ENTRIES = 1024 };
+
+struct run_options {
+	const struct schedule *schedule; // all borrowed
+	const struct net *net;
+	const struct data *data;
+	struct device device;
+	uint64_t seed;
+	struct fault fault;
+	const char *schedule_name; // for the trace's header
+	const char *trace, *golden_trace; // paths or NULL
+	enum wct_level trace_level;
+	const char *dump;          // directory or NULL
+	// Called with the fraction done, 0 to 1, after every command; may be NULL.
+	void (*progress)(void *context, double fraction);
+	void *progress_context;
+	const volatile sig_atomic_t *stop; // the run stops when it is not 0; may be NULL
+};
+
+// A tensor's bits as the device made them.
+struct run_digest {
+	enum collect_kind kind;
+	int node;
+	uint32_t crc;
+};
+
+struct run_result {
+	uint64_t cycles;           // 0: the backend has none
+	uint64_t counters[WC_COUNTER_COUNT];
+	uint64_t commands;         // completed
+	uint64_t macs;             // m n k over the tiles executed, padding included
+	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // what the memory moved
+	uint32_t buffer_high_water; // bytes of the global buffer that the program uses
+	struct compare_counts counts;
+	struct run_digest *digests; // owned: act and grad of every node that was made whole
+	int digest_count;
+	struct mismatch mismatch;
+	struct diagnosis diagnosis; // of the mismatch
+	bool stopped;              // by options.stop
+	double wall_s;
+};
+
+// 0: ran to the end, all equal, something checked. WC_ERR_MISMATCH: result->mismatch and diagnosis say where; err has one line.
+// WC_ERR_STOPPED: options.stop. WC_ERR_INPUT, WC_ERR_SYSTEM: err. The result is filled as far as the run went; release it always.
+// `expect` may be shared by runs one after another, on the same data and array rows.
+int run_schedule(const struct run_options *options, struct expect *expect, struct run_result *result, struct wc_error *err);
+void run_result_release(struct run_result *result);
+
+#endif
