@@ -150,7 +150,7 @@ run: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
 	$(Q)$(BUILD)/wavecore run $(RUN) --schedule baseline,mbs,overl,2ps --jobs $(shell nproc)
 
 ## bench: speeds and ratios, measured in one run
-bench: $(BUILD)/wavecore
+bench: $(BUILD)/wavecore $(BUILD)/bench-array
 	$(Q)scripts/bench
 
 ## clean: remove build/

@@ -2,22 +2,14 @@
 //
 // The progress line.
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "driver/cli/run.h"
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
+#include "driver/host/clock.h"
 
 void progress_start(struct progress *progress)
 {
-	*progress = (struct progress){.on = isatty(STDERR_FILENO), .start_s = now_s()};
+	*progress = (struct progress){.on = isatty(STDERR_FILENO), .start_s = clock_wall_s()};
 	progress->last_s = progress->start_s;
 }
 
@@ -27,7 +19,7 @@ void progress_show(struct progress *progress, double fraction)
 
 	if (!progress->on)
 		return;
-	now = now_s();
+	now = clock_wall_s();
 	if (now - progress->last_s < 0.1)
 		return;
 	progress->last_s = now;

@@ -117,6 +117,9 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	set_integer(object, "mismatched", result->mismatch.kind == MISMATCH_NONE ? 0 : result->mismatch.different ? result->mismatch.different : 1);
 	json_object_set_new(object, "wall_s", json_real(result->wall_s));
 	json_object_set_new(object, "macs_per_s", json_real(result->wall_s > 0 ? (double)result->macs / result->wall_s : 0));
+	json_object_set_new(object, "device_cpu_s", json_real(result->device_cpu_s));
+	json_object_set_new(object, "golden_cpu_s", json_real(result->golden_cpu_s));
+	set_integer(object, "golden_macs", result->golden_macs);
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		set_integer(counters, wc_counter_name(counter), result->counters[counter]);
 	json_object_set_new(object, "counters", counters);

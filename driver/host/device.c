@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "csim/model/model.h"
 #include "wc_commands.h"
 
 int device_open(const struct device *device, struct wc_memory *memory, uint64_t seed, struct wc_backend **backend, struct wc_error *err)
@@ -15,6 +16,8 @@ int device_open(const struct device *device, struct wc_memory *memory, uint64_t 
 						: wc_rtl_create(&device->params, &device->rtl, memory, err);
 	if (!*backend)
 		return WC_ERR_SYSTEM;
+	if (device->kind == DEVICE_MODEL)
+		wc_model_set_overlap(*backend, device->overlap);
 	result = (*backend)->ops->reset(*backend, seed, err);
 	if (result) {
 		wc_backend_free(*backend);

@@ -12,6 +12,7 @@ struct device {
 	enum device_kind kind;
 	struct wc_device_params params;
 	struct wc_rtl_options rtl; // DEVICE_RTL; strings are borrowed
+	bool overlap;              // DEVICE_MODEL: execute in any order that the waits allow, drawn from the seed
 };
 
 // Create and reset a backend on `memory`. *backend is NULL on failure.

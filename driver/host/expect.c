@@ -9,6 +9,7 @@
 
 #include "csim/golden/ordered.h"
 #include "csim/golden/relu.h"
+#include "driver/host/clock.h"
 #include "traces/alloc.h"
 
 struct golden_conv expect_conv(const struct expect *expect, int node)
@@ -95,11 +96,22 @@ static uint16_t *allocate(const struct expect *expect, int node, struct wc_error
 	return halves;
 }
 
+// Account for a golden operator of `node` on that many samples.
+static void spent(struct expect *expect, int node, double start_s, double samples)
+{
+	const struct net_node *of = &expect->net->nodes[node];
+
+	expect->cpu_s += clock_cpu_s() - start_s;
+	if (of->op == NET_CONV)
+		expect->macs += (uint64_t)((double)net_conv_macs(of) * samples + 0.5);
+}
+
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err)
 {
 	// Bottom up, so that the depth of the network is not the depth of the stack.
 	for (int i = 1; i <= node; i++) {
 		const struct net_node *of = &expect->net->nodes[i];
+		const double start_s = clock_cpu_s();
 		uint16_t *act;
 
 		if (expect->act[i])
@@ -119,6 +131,7 @@ const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err
 			golden_relu(expect->act[of->input], data_count(expect->net, i, expect->data->batch), act, NULL);
 		}
 		expect->act[i] = act;
+		spent(expect, i, start_s, expect->data->batch);
 	}
 	return expect->act[node];
 }
@@ -128,6 +141,7 @@ const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *er
 	assert(node > 0);
 	for (int i = expect->net->node_count - 2; i >= node; i--) {
 		const int consumer = net_consumer(expect->net, i);
+		double start_s = clock_cpu_s();
 		uint16_t *grad;
 
 		if (expect->grad[i])
@@ -150,9 +164,11 @@ const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *er
 				wc_free(grad);
 				return NULL;
 			}
+			start_s = clock_cpu_s(); // expect_act() counts its own time
 			golden_relu_gradient_out(act, expect->grad[consumer], data_count(expect->net, i, expect->data->batch), grad);
 		}
 		expect->grad[i] = grad;
+		spent(expect, consumer, start_s, expect->data->batch);
 	}
 	return expect->grad[node];
 }
@@ -163,6 +179,8 @@ int expect_cut(struct expect *expect, int node, int cut, struct golden_range ran
 	const uint16_t *x = expect_act(expect, expect->net->nodes[node].input, err);
 	const uint16_t *dy = x ? expect_grad(expect, node, err) : NULL;
 	const struct golden_conv conv = expect_conv(expect, node);
+	double start_s;
+	int result;
 
 	if (!dy)
 		return WC_ERR_SYSTEM;
@@ -181,7 +199,10 @@ int expect_cut(struct expect *expect, int node, int cut, struct golden_range ran
 	memcpy(expect->sums_before[node], expect->sums[node], count * sizeof(float));
 	expect->cut[node] = cut;
 	expect->range[node] = range;
-	return golden_weight_gradient_add(&conv, expect->rows, x, dy, range, expect->sums[node], err);
+	start_s = clock_cpu_s();
+	result = golden_weight_gradient_add(&conv, expect->rows, x, dy, range, expect->sums[node], err);
+	spent(expect, node, start_s, (double)(range.sample_hi - range.sample_lo) * (range.row_hi - range.row_lo) / conv.out_h);
+	return result;
 }
 
 const float *expect_sums(const struct expect *expect, int node, int cut)

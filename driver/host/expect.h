@@ -22,6 +22,8 @@ struct expect {
 	float **sums_before;     // ... after the cut before it
 	int *cut;                // [node_count] -1: none yet
 	struct golden_range *range; // [node_count] samples and output rows of cut[node]
+	double cpu_s;            // processor time spent in golden operators
+	uint64_t macs;           // multiply-accumulates of their convolutions
 };
 
 int expect_init(struct expect *expect, const struct data *data, int rows, struct wc_error *err);

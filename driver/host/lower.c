@@ -12,21 +12,30 @@
 int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,
 	       const struct wc_device_params *params, struct op_queue *queue, struct wc_error *err)
 {
-	const int nodes = program->net->node_count;
+	const struct net *net = program->net;
 
 	*lower = (struct lower){.program = program, .layout = layout, .params = *params, .queue = queue};
 	depend_init(&lower->depend);
-	lower->cuts = wc_alloc((size_t)nodes, sizeof(*lower->cuts));
-	if (!lower->cuts)
-		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", nodes);
-	for (int i = 0; i < nodes; i++)
-		lower->cuts[i] = -1;
-	return 0;
+	lower->cuts = wc_alloc((size_t)net->node_count, sizeof(*lower->cuts));
+	for (int node = 0; lower->cuts && node < net->node_count; node++) {
+		const int channels = net->nodes[node].op == NET_CONV ? net->nodes[node].out.channels : 0;
+
+		if (!channels)
+			continue;
+		lower->cuts[node] = wc_alloc((size_t)channels, sizeof(**lower->cuts));
+		if (!lower->cuts[node])
+			return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d channels", channels);
+		for (int channel = 0; channel < channels; channel++)
+			lower->cuts[node][channel] = -1;
+	}
+	return lower->cuts ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", net->node_count);
 }
 
 void lower_release(struct lower *lower)
 {
 	depend_release(&lower->depend);
+	for (int node = 0; lower->cuts && node < lower->program->net->node_count; node++)
+		wc_free(lower->cuts[node]);
 	wc_free(lower->cuts);
 	*lower = (struct lower){0};
 }

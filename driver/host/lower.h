@@ -15,7 +15,7 @@ struct lower {
 	struct wc_device_params params;
 	struct op_queue *queue;        // borrowed: where the commands go
 	struct depend depend;
-	int *cuts;                     // per node: the last cut whose sums are in the buffer, -1 before the first
+	int **cuts;                    // [node][output channel] the last cut lowered for it, -1 before the first; NULL: no convolution
 };
 
 int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,

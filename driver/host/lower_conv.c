@@ -139,7 +139,8 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 	int result = lower_check_conv(lower, from->node, from->sample_count, pixels, err);
 
 	b.mode = FETCH_K_OVER_PIXELS;
-	lower->cuts[from->node] = from->cut;
+	for (int64_t k = from->channel_lo; k < from->channel_hi; k++)
+		lower->cuts[from->node][k] = from->cut;
 	for (int64_t m = from->channel_lo; !result && m < from->channel_hi; m += lower->params.acc_rows)
 		for (int64_t n = 0; !result && n < filter; n += lower->params.cols) {
 			struct op *op = lower_push(lower, step, OP_WEIGHT_GRADIENT, err);

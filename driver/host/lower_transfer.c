@@ -77,7 +77,8 @@ int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 		return WC_ERR_SYSTEM;
 	op->store = place;
 	op->tensor = slab->node;
-	op->cut = lower->cuts[slab->node];
+	// Slices are loaded ahead, so each channel is at a cut of its own.
+	op->cut = slab->kind == SLAB_WGRAD ? lower->cuts[slab->node][from->lo] : 0;
 
 	command = &op->command.load;
 	command->dram_addr = (uint64_t)box.dram;

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "driver/host/clock.h"
 #include "driver/host/lower.h"
 #include "driver/host/trace.h"
 #include "traces/alloc.h"
@@ -22,6 +22,7 @@ enum {
 struct run {
 	const struct run_options *options;
 	struct run_result *result;
+	struct expect *expect;
 	struct program program;
 	struct layout layout;
 	struct wc_memory memory;
@@ -294,6 +295,7 @@ static int loop(struct run *run, struct wc_error *err)
 
 	for (;;) {
 		const uint32_t done = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
+		double step_s, golden_s;
 		uint32_t status;
 		int result;
 
@@ -304,7 +306,10 @@ static int loop(struct run *run, struct wc_error *err)
 			return result;
 		if (done == run->tail)
 			return 0;
+		step_s = clock_cpu_s();
+		golden_s = run->expect->cpu_s;
 		result = run->backend->ops->step(run->backend, quantum, err);
+		run->result->device_cpu_s += clock_cpu_s() - step_s - (run->expect->cpu_s - golden_s);
 		if (run->failure)
 			return run->failure;
 		if (result)
@@ -366,12 +371,12 @@ static int trace_counters(struct run *run, struct wc_error *err)
 	return result;
 }
 
-static void explain(struct run *run, struct expect *expect)
+static void explain(struct run *run)
 {
 	const struct diagnose_context context = {
 		.program = &run->program,
 		.layout = &run->layout,
-		.expect = expect,
+		.expect = run->expect,
 		.device = &run->options->device,
 		.fault = &run->options->fault,
 		.seed = run->options->seed,
@@ -397,18 +402,12 @@ static void tear_down(struct run *run)
 	wc_free(run->snapshot);
 }
 
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 int run_schedule(const struct run_options *options, struct expect *expect, struct run_result *result, struct wc_error *err)
 {
-	struct run run = {.options = options, .result = result, .err = err};
-	const double start_s = now_s();
+	struct run run = {.options = options, .result = result, .expect = expect, .err = err};
+	const double golden_s = expect->cpu_s;
+	const uint64_t golden_macs = expect->macs;
+	const double start_s = clock_wall_s();
 	struct wc_error trace_error;
 	int status, closed;
 
@@ -434,9 +433,11 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	closed = host_trace_close(&run.trace, !status, &trace_error);
 	if (closed && !status)
 		status = wc_fail(err, closed, "%s", trace_error.text);
-	result->wall_s = now_s() - start_s;
+	result->wall_s = clock_wall_s() - start_s;
+	result->golden_cpu_s = expect->cpu_s - golden_s;
+	result->golden_macs = expect->macs - golden_macs;
 	if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE)
-		explain(&run, expect);
+		explain(&run);
 	tear_down(&run);
 	return status;
 }

@@ -53,6 +53,9 @@ struct run_result {
 	struct diagnosis diagnosis; // of the mismatch
 	bool stopped;              // by options.stop
 	double wall_s;
+	double device_cpu_s;       // processor time of the backend, comparison included, the golden operators not
+	double golden_cpu_s;       // ... of the golden operators that this run was the first to need
+	uint64_t golden_macs;
 };
 
 // 0: ran to the end, all equal, something checked. WC_ERR_MISMATCH: result->mismatch and diagnosis say where; err has one line.

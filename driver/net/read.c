@@ -2,16 +2,13 @@
 //
 // YAML networks: driver/net/README.md is the format. libyaml parses the text; what is here turns
 // the document into nodes and checks every value against its limits, naming file, line and node.
-#include "driver/net/net.h"
+#include "driver/net/read.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <yaml.h>
-
-#include "driver/net/builtin.h"
 
 enum {
 	NODES_MAX = 1000,
@@ -21,7 +18,6 @@ enum {
 	STRIDE_MAX = 4,
 	DILATION_MAX = 16,
 	NAME_MAX_CHARS = 64,
-	FILE_MAX_BYTES = 1 << 20,
 	TENSOR_MAX_BYTES = 1 << 30,
 	BUS_MAX_BYTES = 128,
 };
@@ -309,8 +305,8 @@ static int parse_error(const yaml_parser_t *parser, const char *file, struct wc_
 		       parser->problem ? parser->problem : "syntax error");
 }
 
-// The one document of the text; errors of a second one would otherwise pass unseen.
-static int read_text(struct net *net, const char *file, const char *text, size_t bytes, struct wc_error *err)
+// Errors in a second document would pass unseen if only the first one were parsed.
+int net_parse(struct net *net, const char *file, const char *text, size_t bytes, struct wc_error *err)
 {
 	struct reader reader = { .file = file, .net = net, .err = err };
 	yaml_document_t document, rest;
@@ -346,65 +342,4 @@ delete_parser:
 	if (rc)
 		net_release(net);
 	return rc;
-}
-
-int net_read(struct net *net, const char *path, struct wc_error *err)
-{
-	FILE *file = fopen(path, "rb");
-	char *text;
-	size_t bytes;
-	int rc;
-
-	memset(net, 0, sizeof(*net));
-	if (!file)
-		return wc_fail(err, WC_ERR_INPUT, "cannot open network file '%s': %m", path);
-	text = malloc(FILE_MAX_BYTES + 1);
-	if (!text) {
-		fclose(file);
-		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
-	}
-	bytes = fread(text, 1, FILE_MAX_BYTES + 1, file);
-	if (ferror(file))
-		rc = wc_fail(err, WC_ERR_INPUT, "cannot read network file '%s': %m", path);
-	else if (bytes > FILE_MAX_BYTES)
-		rc = wc_fail(err, WC_ERR_INPUT, "network file '%s' is larger than %d bytes", path, FILE_MAX_BYTES);
-	else
-		rc = read_text(net, path, text, bytes, err);
-	free(text);
-	fclose(file);
-	return rc;
-}
-
-int net_builtin(struct net *net, const char *name, struct wc_error *err)
-{
-	char known[256] = "";
-
-	memset(net, 0, sizeof(*net));
-	for (size_t i = 0; net_builtin_at(i); i++) {
-		const struct net_builtin_text *builtin = net_builtin_at(i);
-
-		if (!strcmp(builtin->name, name))
-			return read_text(net, builtin->name, builtin->yaml, strlen(builtin->yaml), err);
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", builtin->name);
-	}
-	return wc_fail(err, WC_ERR_INPUT, "no built-in network '%s'; there are: %s", name, known);
-}
-
-int net_open(struct net *net, const char *name, struct wc_error *err)
-{
-	FILE *file;
-
-	for (size_t i = 0; net_builtin_at(i); i++)
-		if (!strcmp(net_builtin_at(i)->name, name))
-			return net_builtin(net, name, err);
-	file = fopen(name, "rb");
-	if (!file) {
-		struct wc_error builtin = { "" };
-		const char *cause = strerror(errno);
-
-		net_builtin(net, name, &builtin);
-		return wc_fail(err, WC_ERR_INPUT, "%.300s; and it cannot be opened as a file: %s", builtin.text, cause);
-	}
-	fclose(file);
-	return net_read(net, name, err);
 }

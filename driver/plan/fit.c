@@ -6,6 +6,14 @@
 
 #include "driver/plan/expand.h"
 
+static int no_fit(const struct expansion *x, const struct fit *fit, const char *how)
+{
+	char where[200];
+
+	return wc_fail(x->err, WC_ERR_INPUT, "cannot fit layer '%s' in %s: needs %" PRIu64 " bytes%s, buffer has %u", x->net->nodes[fit->node].name,
+		       expand_group_text(x, where, sizeof(where)), fit->live_bytes, how, x->schedule->buffer_bytes);
+}
+
 // Expand strip x->strip and place it beside `resident` bytes.
 static int fit_strip(struct expansion *x, uint64_t resident, struct fit *fit)
 {
@@ -13,7 +21,6 @@ static int fit_strip(struct expansion *x, uint64_t resident, struct fit *fit)
 	uint32_t buffer = x->schedule->buffer_bytes;
 	struct piece *pieces;
 	uint64_t live;
-	char where[200];
 	int *roots;
 
 	rc = expand_strip(x);
@@ -34,11 +41,7 @@ static int fit_strip(struct expansion *x, uint64_t resident, struct fit *fit)
 	free(roots);
 	if (rc == WC_ERR_SYSTEM)
 		return wc_fail(x->err, rc, "out of memory");
-	if (rc)
-		wc_fail(x->err, rc, "cannot fit layer '%s' in %s: needs %" PRIu64 " bytes%s, buffer has %u", x->net->nodes[fit->node].name,
-			expand_group_text(x, where, sizeof(where)), fit->live_bytes, live > buffer ? "" : " in pieces that do not fit together",
-			buffer);
-	return rc;
+	return rc ? no_fit(x, fit, live > buffer ? "" : " in pieces that do not fit together") : 0;
 }
 
 static int fit_iteration(struct expansion *x, int iteration, int samples, uint64_t resident, struct fit *fit)
@@ -68,6 +71,10 @@ int fit_group(const struct schedule *schedule, const struct sched_group *group, 
 	rc = expand_begin_group(&x, group, schedule->group_count);
 	for (int i = 0; i < program.slab_count; i++)
 		resident += program.slabs[i].bytes;
+	if (!rc && resident > schedule->buffer_bytes) {
+		fit->live_bytes = resident;
+		rc = no_fit(&x, fit, "");
+	}
 	// The first iteration loads no sums, the others do, and the last may have fewer samples.
 	if (!rc && full > 0)
 		rc = fit_iteration(&x, 0, group->sub_batch, resident, fit);
