@@ -668,6 +668,9 @@ module gemm #(
   gemm_overrun: assert property (@(posedge clk_i) disable iff (!rst_ni)
       !(psum_valid[Cols-1] && early_q && arrive_first && arrive_side == drain_side) || drain_rows > arrive_row)
   else $error("gemm: accumulator overrun");
+  gemm_d_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      !$past(d_req_o && !d_gnt_i) || $past(halt) || halt || (d_req_o && d_we_o == $past(d_we_o) && d_addr_o == $past(d_addr_o) && d_size_o == $past(d_size_o)))
+  else $error("gemm: request at port D changed while not granted");
   gemm_urgent: assert property (@(posedge clk_i) disable iff (!rst_ni) !a_fetch_req || a_gnt_i || drain_urgent)
   else $error("gemm: port A not granted at once");
 `endif

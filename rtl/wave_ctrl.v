@@ -100,26 +100,28 @@ module wave_ctrl #(
   wire           k_last = k_left <= RowsWord;
   wire [15:0]    k_len = k_last ? k_left[15:0] : RowsWord[15:0];
 
-  // Weights may follow this many cycles after the wave before began to stream, and a wave this early follows its weights.
-  wire load_late, loaded;
+  // Cycles since a wave began to stream, up to Rows.
+  reg  [15:0] since_q;
+  wire        loaded, load_early;
+  always @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) since_q <= RowsWord[15:0];
+    else if (start_o) since_q <= 16'd1;
+    else if (since_q != RowsWord[15:0]) since_q <= since_q + 16'd1;
+
+  // When weights may follow, and when the wave may follow its weights.
   generate
     if (MacStages == 1) begin : g_one
-      assign load_late = 1'b1;
+      assign load_early = 1'b0;
       assign loaded = !load_q;
     end else begin : g_two
-      reg [15:0] since_q;
-      assign load_late = !start_o && since_q >= RowsWord[15:0] - 16'd1;
+      assign load_early = start_o || since_q < RowsWord[15:0] - 16'd1;
       assign loaded = 1'b1;
-      always @(posedge clk_i or negedge rst_ni)
-        if (!rst_ni) since_q <= RowsWord[15:0];
-        else if (start_o) since_q <= 16'd1;
-        else if (since_q != RowsWord[15:0]) since_q <= since_q + 16'd1;
     end
   endgenerate
 
   wire acc_wait = pend_first_q && !acc_ready_i;
   assign start_o = !stream_q && pend_q && loaded && a_full_q[pend_side_q] && !acc_wait;
-  wire load_start = !load_q && tile_valid_i && b_full_q[load_side_q] && (!pend_q || start_o) && load_late;
+  wire load_start = !load_q && tile_valid_i && b_full_q[load_side_q] && (!pend_q || start_o) && !load_early;
 
   assign tile_next_o   = load_start && k_last;
   assign next_m_rows_o = pend_m_q;
@@ -230,8 +232,10 @@ module wave_ctrl #(
   end
 
   // ---- why no vector enters ----
-  wire operand_wait = pend_q ? !a_full_q[pend_side_q] : !b_full_q[load_side_q];
-  wire weight_wait = !pend_q || !loaded;
+  // In the first Rows cycles after a wave began nothing could follow it: it was too short. Later its successor waits for its operands, be it that
+  // their buffers are not full or that weights load late because B was; or else for the accumulator.
+  wire short_wait = since_q < RowsWord[15:0];
+  wire operand_wait = !pend_q || !loaded || !a_full_q[pend_side_q];
   wire idle = !a_read_o;
   wire none = !pend_q && !tile_valid_i;
 
@@ -265,9 +269,9 @@ module wave_ctrl #(
         next_side_q <= !pend_side_q;
       end
       stall_command_q <= idle && none;
-      stall_operand_q <= idle && !none && operand_wait;
-      stall_weight_q <= idle && !none && !operand_wait && weight_wait;
-      stall_accumulator_q <= idle && !none && !operand_wait && !weight_wait;
+      stall_weight_q <= idle && !none && short_wait;
+      stall_operand_q <= idle && !none && !short_wait && operand_wait;
+      stall_accumulator_q <= idle && !none && !short_wait && !operand_wait;
       bubble_q <= idle && full_wave_q && a_full_q[next_side_q] && b_ready && !acc_wait;
     end
 

@@ -9,7 +9,7 @@
 
 enum { KINDS = 3 };
 
-// A tensor's slab in the strip being run: its memory is `cells`, shared by input and output of a ReLU in place.
+// A tensor's slab in the strip being run: its memory is `value`, shared by input and output of a ReLU in place.
 struct cells {
 	int lo, hi, first, last; // first > last: none
 	uint64_t *value;         // [sample in iteration * (hi - lo) + y - lo]

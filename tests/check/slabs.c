@@ -19,7 +19,6 @@ static struct cells *cells_of(const struct machine *machine, int kind, int node)
 	return &machine->cells[kind * machine->net->node_count + node];
 }
 
-// A row as a statement sees it: in the slab if it is there, else garbage.
 uint64_t *slabs_cell(const struct machine *machine, int kind, int node, int sample, int y)
 {
 	struct cells *cells = cells_of(machine, kind, node);

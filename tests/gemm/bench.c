@@ -30,6 +30,7 @@ void bench_free(struct bench *b)
 
 void bench_fill(struct bench *b, bool wild)
 {
+	b->wild = wild;
 	for (uint32_t i = 0; i < b->data_bytes; i += 2) {
 		uint16_t half = wild ? rng_wild_half(&b->rng) : rng_tame_half(&b->rng);
 
@@ -68,6 +69,10 @@ struct gemm_result bench_run(struct bench *b, int pressure_percent, const char *
 		cr_assert(!memcmp(got + i, b->buffer + i, 2), "%s: %dx%d, byte %u: got %02x%02x, expected %02x%02x", what, b->ops->rows,
 			  b->ops->cols, i, got[i + 1], got[i], b->buffer[i + 1], b->buffer[i]);
 	cr_assert_eq(result.read_errors, 0, "%s: %d wrong answers at the store and vector ports", what, result.read_errors);
+	cr_assert_eq(result.stray_operands, 0, "%s: %d operands beyond k_total or n_cols are not +0", what, result.stray_operands);
+	// An infinity times +0 is a NaN.
+	if (!b->wild)
+		cr_assert_eq(result.stray_sums, 0, "%s: %d sums beyond n_cols are not +0", what, result.stray_sums);
 	cr_assert_eq(result.waves, waves, "%s: %d waves, expected %d", what, result.waves, waves);
 	cr_assert_eq(result.bubbles, 0, "%s: %d bubbles", what, result.bubbles);
 	for (int i = 0; i < GEMM_STALLS; i++)

@@ -4,6 +4,7 @@
 #ifndef WC_TESTS_GEMM_BENCH_H
 #define WC_TESTS_GEMM_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "conv.h"
@@ -21,6 +22,7 @@ struct bench {
 	struct array_shape array;
 	uint32_t data_bytes;  // of the buffer, without the scratch area
 	uint8_t *buffer;      // what the buffer holds
+	bool wild;            // ... with special values
 	struct wc_gemm_command commands[BENCH_COMMANDS_MAX];
 	int count;
 };

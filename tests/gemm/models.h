@@ -33,7 +33,10 @@ struct gemm_result {
 	uint32_t error_index;
 	int busy, stalls[GEMM_STALLS], waves, bubbles;
 	int first_busy, last_busy; // cycles
+	int between[GEMM_STALLS]; // the stalls between these two
 	int late_accesses;        // accesses granted in cycles after the error or the halt
+	int stray_operands;       // operands other than +0 fed beyond k_total or n_cols
+	int stray_sums;           // sums other than +0 beyond n_cols, in the accumulator
 	int read_errors;          // words that the store and vector ports read wrongly from the scratch area
 };
 

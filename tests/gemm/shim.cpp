@@ -156,13 +156,54 @@ void request(Bench *b, uint32_t from, IData &address, SData &size)
 	size = (SData)(1 + below(b, most));
 }
 
+// Lanes [from, to) of W bits of a packed vector that are not 0.
+template <int W, class Data> int not_zero(const Data &data, uint32_t from, uint32_t to)
+{
+	const uint8_t *bytes = reinterpret_cast<const uint8_t *>(&data);
+	int count = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t lane = 0;
+
+		memcpy(&lane, bytes + i * W / 8, W / 8);
+		count += lane != 0;
+	}
+	return count;
+}
+
+// What enters the array beyond the ends of k and n, and what the accumulator holds there.
+void look(MODEL &m, const gemm_run *run, gemm_result *result)
+{
+	const uint8_t *commands = static_cast<const uint8_t *>(run->commands);
+	uint16_t n_cols;
+	uint32_t k_total;
+
+	if (m.feed_a_valid_o) {
+		memcpy(&k_total, commands + 256 * (m.feed_a_index_o - run->first_index) + 28, sizeof(k_total));
+		uint32_t k_left = k_total - ROWS * m.feed_a_wave_o;
+
+		result->stray_operands += not_zero<16>(m.feed_a_bits_o, k_left < ROWS ? k_left : ROWS, ROWS);
+	}
+	if (m.feed_b_valid_o) {
+		memcpy(&k_total, commands + 256 * (m.feed_b_index_o - run->first_index) + 28, sizeof(k_total));
+		memcpy(&n_cols, commands + 256 * (m.feed_b_index_o - run->first_index) + 26, sizeof(n_cols));
+		bool beyond = ROWS * m.feed_b_wave_o + m.feed_b_k_o >= k_total;
+
+		result->stray_operands += not_zero<16>(m.feed_b_bits_o, beyond ? 0 : n_cols, COLS);
+	}
+	if (m.acc_valid_o) {
+		memcpy(&n_cols, commands + 256 * (m.acc_index_o - run->first_index) + 26, sizeof(n_cols));
+		result->stray_sums += not_zero<32>(m.acc_bits_o, n_cols, COLS);
+	}
+}
+
 void run(void *p, const gemm_run *run, gemm_result *result)
 {
 	Bench *b = static_cast<Bench *>(p);
 	MODEL &m = *b->model;
 	const uint8_t *commands = static_cast<const uint8_t *>(run->commands);
 	std::deque<Answer> st_answers, v_answers;
-	int issued = 0, stopped_cycle = -1;
+	int issued = 0, stopped_cycle = -1, before[GEMM_STALLS] = {0};
 
 	memset(result, 0, sizeof(*result));
 	result->in_order = true;
@@ -207,11 +248,17 @@ void run(void *p, const gemm_run *run, gemm_result *result)
 		result->stalls[GEMM_STALL_WEIGHT] += m.stall_weight_o;
 		result->stalls[GEMM_STALL_ACCUMULATOR] += m.stall_accumulator_o;
 		result->stalls[GEMM_STALL_COMMAND] += m.stall_command_o;
+		look(m, run, result);
 		result->waves += m.wave_o;
 		result->bubbles += m.bubble_o;
 		if (m.array_busy_o) {
-			result->first_busy = result->first_busy < 0 ? cycle : result->first_busy;
+			if (result->first_busy < 0) {
+				result->first_busy = cycle;
+				memcpy(before, result->stalls, sizeof(before));
+			}
 			result->last_busy = cycle;
+			for (int i = 0; i < GEMM_STALLS; i++)
+				result->between[i] = result->stalls[i] - before[i];
 		}
 		if (stopped_cycle >= 0)
 			result->late_accesses += m.access_o;

@@ -317,3 +317,60 @@ Test(gemm, flags_choose_between_fp32_and_fp16)
 	cr_assert_eq(sum, golden_bits_of(1024.0f + 0x1p-9f));
 	device_close(&device);
 }
+
+// What one command reports, in order.
+struct report {
+	char kinds[32]; // B, E: command; b, e: wave; r: row
+	int count, rows;
+	uint32_t bits[4][3];
+};
+
+static int report_event(void *context, const struct wc_event *event)
+{
+	struct report *report = context;
+
+	report->kinds[report->count++] = "BEbe"[event->kind];
+	cr_assert_eq(event->command_index, 0);
+	if (event->kind == WC_EVENT_COMMAND_BEGIN || event->kind == WC_EVENT_COMMAND_END)
+		cr_assert_eq(event->a, WC_OP_GEMM);
+	else
+		cr_assert_eq(event->b, 4);
+	return 0;
+}
+
+static int report_row(void *context, const struct wc_tile_row *row)
+{
+	struct report *report = context;
+
+	report->kinds[report->count++] = 'r';
+	cr_assert_eq(row->command_index, 0);
+	cr_assert_eq(row->row, report->rows);
+	cr_assert_eq(row->count, 3);
+	cr_assert_not(row->is_fp32);
+	memcpy(report->bits[report->rows++], row->bits, sizeof(report->bits[0]));
+	return 0;
+}
+
+Test(gemm, waves_and_drained_rows_are_reported_in_order)
+{
+	struct device device;
+	struct report report = {.count = 0};
+	struct wc_observer observer = {.context = &report, .event = report_event, .tile_row = report_row, .waves = true};
+	struct wc_gemm_command command = device_matmul(8, 4, 3, 12, 0, 1024, 2048);
+	uint64_t state = device_seed() + 3;
+	uint16_t *operands = random_halves(48, &state), got[4][3];
+
+	device_open(&device, &device_small, 1);
+	device.backend->ops->set_observer(device.backend, &observer);
+	device.backend->ops->buffer_write(device.backend, 0, operands, 96);
+	device.backend->ops->buffer_write(device.backend, 1024, operands, 72);
+	cr_assert_eq(device_execute(&device, &command), WC_STATUS_OK);
+	cr_assert_str_eq(report.kinds, "BbeberrrrE");
+	device.backend->ops->buffer_read(device.backend, 2048, got, sizeof(got));
+	for (int m = 0; m < 4; m++)
+		for (int n = 0; n < 3; n++)
+			cr_assert_eq(report.bits[m][n], got[m][n], "row %d, column %d", m, n);
+	cr_assert_neq(got[0][0], got[1][1]);
+	free(operands);
+	device_close(&device);
+}

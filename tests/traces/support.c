@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <criterion/hooks.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,10 +79,14 @@ uint8_t *file_read(const char *path, size_t *count)
 uint64_t test_seed(void)
 {
 	const char *text = getenv("WC_SEED");
-	uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
 
-	cr_log_info("WC_SEED=%llu", (unsigned long long)seed);
-	return seed;
+	return text ? strtoull(text, NULL, 0) : 1;
+}
+
+ReportHook(PRE_ALL)(struct criterion_test_set *tests)
+{
+	(void)tests;
+	fprintf(stderr, "WC_SEED=%llu\n", (unsigned long long)test_seed());
 }
 
 uint64_t random_next(uint64_t *state)

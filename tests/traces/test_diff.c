@@ -381,6 +381,68 @@ Test(diff, the_report_names_place_values_and_distance)
 	free(text);
 }
 
+static void check_printed(const struct wct_diff_report *report, const char *says)
+{
+	char *text = print(report, false);
+
+	cr_assert(strstr(text, says), "'%s' does not say '%s'", text, says);
+	free(text);
+}
+
+Test(diff, nan_and_zeros_are_named_and_agreement_is_said)
+{
+	struct wct_diff_report report;
+	struct wc_error err;
+	uint32_t *got = (uint32_t *)event_of(&device, WCT_TILE, 5, 0)->tile.bits;
+	uint32_t *expected = (uint32_t *)event_of(&golden, WCT_TILE, 5, 0)->tile.bits;
+
+	cr_assert_eq(diff(&report, &err), 0);
+	check_printed(&report, "no divergence\n");
+	got[0] = 0x7e00;
+	cr_assert_eq(diff(&report, &err), WC_ERR_MISMATCH);
+	check_printed(&report, "got 0x7e00 (nan)");
+	check_printed(&report, "one is a NaN\n");
+	got[0] = 0x8000;
+	expected[0] = 0;
+	cr_assert_eq(diff(&report, &err), WC_ERR_MISMATCH);
+	check_printed(&report, "got 0x8000 (-0), expected 0x0000 (0), zeros of other sign\n");
+	report.got_is_cut = true;
+	check_printed(&report, "cut off:                    the first trace\n");
+}
+
+Test(diff, thousands_of_open_commands_are_paired)
+{
+	enum { COMMANDS = 5000 };
+	struct wct_diff_options options = { .timing = false };
+	struct run forward = { .events = calloc(COMMANDS, sizeof(struct wct_event)), .count = COMMANDS };
+	struct run backward = { .events = calloc(COMMANDS, sizeof(struct wct_event)), .count = COMMANDS };
+	struct wct_diff_report report;
+	struct wc_error err;
+
+	// One trace in the reverse order of the other: every event waits for its partner.
+	for (uint32_t i = 0; i < COMMANDS; i++) {
+		struct wct_event *event = &forward.events[i];
+
+		wct_event_init(event, WCT_RESULT);
+		event->command = i;
+		event->result.name = "act:x";
+		event->result.digest = i * 77;
+		backward.events[COMMANDS - 1 - i] = *event;
+	}
+	run_write(&forward, COMMANDS, scratch_path("a.wct"), WCT_LEVEL_TILE, 1000, true);
+	run_write(&backward, COMMANDS, scratch_path("b.wct"), WCT_LEVEL_TILE, 1000, true);
+	cr_assert_eq(wct_diff(scratch_path("a.wct"), scratch_path("b.wct"), &options, &report, &err), 0, "%s", err.text);
+	cr_assert_eq(report.compared[WCT_RESULT], COMMANDS);
+	backward.events[700].result.digest ^= 1;
+	backward.events[1700].result.digest ^= 1;
+	run_write(&backward, COMMANDS, scratch_path("b.wct"), WCT_LEVEL_TILE, 1000, true);
+	cr_assert_eq(wct_diff(scratch_path("a.wct"), scratch_path("b.wct"), &options, &report, &err), WC_ERR_MISMATCH);
+	cr_assert_eq(report.first.command, COMMANDS - 1 - 1700);
+	cr_assert_eq(report.differing[WCT_RESULT], 2);
+	free(forward.events);
+	free(backward.events);
+}
+
 Test(diff, the_json_report_holds_the_same)
 {
 	struct wct_diff_report report;

@@ -45,6 +45,7 @@ Test(npy, reads_the_bytes_numpy_writes)
 	file_write(scratch_path("a.npy"), golden_f16, sizeof(golden_f16) - 1);
 	cr_assert_eq(npy_read(scratch_path("a.npy"), &array, &err), 0, "%s", err.text);
 	cr_assert_eq(array.type, NPY_FLOAT16);
+	cr_assert_str_eq(npy_type_name(array.type), "float16");
 	cr_assert_eq(array.dims, 2);
 	cr_assert_eq(array.shape[0], 2);
 	cr_assert_eq(array.shape[1], 3);

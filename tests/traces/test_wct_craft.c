@@ -151,8 +151,24 @@ Test(wct_craft, a_chunk_header_that_lies_is_refused)
 	check_header_refused(header, "larger than any chunk");
 	header.packed_bytes = 1000;
 	check_header_refused(header, "cut off inside the chunk");
-	header.packed_bytes = 1;
-	cr_assert_neq(read_crafted(&header, counter_event, sizeof(counter_event), (char[WC_ERROR_TEXT_BYTES]){ "" }), 0);
+}
+
+Test(wct_craft, a_payload_that_is_no_zlib_stream_is_refused)
+{
+	uint8_t bytes[WCT_FILE_HEADER_BYTES + WCT_CHUNK_HEADER_BYTES + 9] = { 0 };
+	struct wct_chunk_header header = plain_header(WCT_COUNTER, 1);
+	char *text, error[WC_ERROR_TEXT_BYTES];
+
+	wct_pack_file_header(bytes, WCT_LEVEL_CYCLE);
+	memcpy(bytes + sizeof(bytes) - 9, "plain text", 9);
+	header.raw_bytes = sizeof(counter_event);
+	header.packed_bytes = 9;
+	header.payload_crc = wct_digest_bytes(0, "plain text", 9);
+	wct_pack_chunk_header(bytes + WCT_FILE_HEADER_BYTES, &header);
+	file_write(scratch_path("crafted.wct"), bytes, sizeof(bytes));
+	cr_assert_eq(trace_read(scratch_path("crafted.wct"), &text, error), WC_ERR_INPUT);
+	cr_assert(strstr(error, "chunk 0 at offset 16: malformed payload: not a zlib stream"), "%s", error);
+	free(text);
 }
 
 Test(wct_craft, a_decompression_bomb_is_refused)

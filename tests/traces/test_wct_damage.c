@@ -3,13 +3,19 @@
 // Damaged traces: cut at every length, every byte flipped, planted faults. Whatever comes back must be a part of what
 // was written, and the damage must be told with its place.
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "support.h"
 #include "traces/wct_layout.h"
 #include "traces/wct_reader.h"
+#include "traces/wct_writer.h"
 
 TestSuite(wct_damage, .init = scratch_create, .fini = scratch_remove);
 
@@ -111,6 +117,55 @@ Test(wct_damage, a_writer_that_never_finished_leaves_all_flushed_events)
 	cr_assert_eq(events, 2 * CHUNK_EVENTS);
 	free(text);
 	whole_free(&whole);
+}
+
+// Write counters 0, 1, 2, ... for ever.
+static void write_until_killed(const char *path)
+{
+	struct wct_writer *writer;
+	struct wct_event event;
+	struct wc_error err;
+
+	if (wct_writer_open(&writer, path, WCT_LEVEL_RUN, &err))
+		_exit(1);
+	wct_event_init(&event, WCT_COUNTER);
+	event.counter.name = "n";
+	while (!wct_writer_event(writer, &event, &err))
+		event.counter.value++;
+	_exit(1);
+}
+
+Test(wct_damage, a_killed_process_leaves_a_readable_trace)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+	struct wct_reader *reader;
+	struct wct_event event;
+	struct wc_error err = { "" };
+	struct stat status = { 0 };
+	char path[512];
+	uint64_t count = 0;
+	pid_t child;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s", scratch_path("killed.wct"));
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (!child)
+		write_until_killed(path);
+	while ((stat(path, &status) || status.st_size < 100000) && !waitpid(child, &ret, WNOHANG))
+		nanosleep(&pause, NULL);
+	cr_assert_eq(kill(child, SIGKILL), 0);
+	cr_assert_eq(waitpid(child, &ret, 0), child);
+	cr_assert(WIFSIGNALED(ret));
+
+	cr_assert_eq(wct_reader_open(&reader, path, &err), 0, "%s", err.text);
+	cr_assert(wct_reader_is_cut(reader));
+	while ((ret = wct_reader_next(reader, &event, &err)) > 0)
+		cr_assert_eq(event.counter.value, count++);
+	cr_assert_eq(ret, WC_ERR_INPUT);
+	cr_assert(strstr(err.text, "cut off"), "%s", err.text);
+	cr_assert_gt(count, 1000);
+	wct_reader_free(reader);
 }
 
 Test(wct_damage, a_flipped_byte_anywhere_is_told_and_never_changes_an_event)

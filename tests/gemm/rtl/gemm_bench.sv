@@ -52,7 +52,20 @@ module gemm_bench #(
     output wire                   stall_command_o,
     output wire                   wave_o,
     output wire                   bubble_o,
-    output wire                   access_o      // the engine is granted an access
+    output wire                   access_o,     // the engine is granted an access
+
+    output wire                   feed_a_valid_o, // operands and sums as the engine names them for traces
+    output wire [31:0]            feed_a_wave_o,
+    output wire [31:0]            feed_a_index_o,
+    output wire [Rows*16-1:0]     feed_a_bits_o,
+    output wire                   feed_b_valid_o,
+    output wire [15:0]            feed_b_k_o,
+    output wire [31:0]            feed_b_wave_o,
+    output wire [31:0]            feed_b_index_o,
+    output wire [Cols*16-1:0]     feed_b_bits_o,
+    output wire                   acc_valid_o,
+    output wire [31:0]            acc_index_o,
+    output wire [Cols*32-1:0]     acc_bits_o
 );
   wire                   a_req, a_gnt, a_rvalid, b_req, b_gnt, b_rvalid, d_req, d_we, d_gnt, d_rvalid;
   wire [31:0]            a_addr, b_addr, d_addr;
@@ -60,6 +73,19 @@ module gemm_bench #(
   wire [LineBytes*8-1:0] a_rdata, b_rdata, d_wdata, d_rdata;
 
   assign access_o = a_gnt || b_gnt || d_gnt;
+
+  assign feed_a_valid_o = u_gemm.feed_a_valid;
+  assign feed_a_wave_o = u_gemm.feed_a_wave;
+  assign feed_a_index_o = u_gemm.feed_a_cmd_index;
+  assign feed_a_bits_o = u_gemm.feed_a_bits;
+  assign feed_b_valid_o = u_gemm.feed_b_valid;
+  assign feed_b_k_o = u_gemm.feed_b_k;
+  assign feed_b_wave_o = u_gemm.feed_b_wave;
+  assign feed_b_index_o = u_gemm.feed_b_cmd_index;
+  assign feed_b_bits_o = u_gemm.feed_b_bits;
+  assign acc_valid_o = u_gemm.acc_valid;
+  assign acc_index_o = u_gemm.acc_cmd_index;
+  assign acc_bits_o = u_gemm.acc_bits;
 
   gemm #(
       .Rows     (Rows),

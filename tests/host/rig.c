@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rig.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void rig_net(struct net *net, const char *yaml)
+{
+	struct wc_error err;
+	const int fd = memfd_create("net", 0);
+	char path[64];
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t)strlen(yaml));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	cr_assert_eq(net_read(net, path, &err), 0, "%s\n%s", err.text, yaml);
+	close(fd);
+}
+
+static void start(struct rig *rig, const char *yaml, uint64_t seed)
+{
+	*rig = (struct rig){0};
+	rig_net(&rig->net, yaml);
+	rig->options.seed = seed;
+}
+
+// Data and options, once there is a schedule.
+static void finish(struct rig *rig)
+{
+	const struct schedule *schedule = &rig->schedule;
+	const struct data_options data = {.seed = rig->options.seed};
+
+	rig->planned = true;
+	rig->device = (struct device){
+		.kind = DEVICE_MODEL,
+		.params = {.rows = schedule->rows,
+			   .cols = schedule->cols,
+			   .acc_rows = 256,
+			   .mac_stages = 1,
+			   .buffer_bytes = schedule->buffer_bytes,
+			   .bus_bytes = schedule->bus_bytes},
+		.overlap = true,
+	};
+	cr_assert_eq(data_init(&rig->data, &rig->net, schedule->batch, &data, &rig->err), 0, "%s", rig->err.text);
+	cr_assert_eq(expect_init(&rig->expect, &rig->data, schedule->rows, &rig->err), 0, "%s", rig->err.text);
+	account_schedule(schedule, &rig->net, rig->device.params.acc_rows, &rig->account);
+	rig->options = (struct run_options){
+		.schedule = &rig->schedule,
+		.net = &rig->net,
+		.data = &rig->data,
+		.device = rig->device,
+		.seed = rig->options.seed,
+		.schedule_name = "test",
+	};
+}
+
+void rig_start(struct rig *rig, const char *yaml, const char *planner, int rows, int cols, int batch, uint32_t buffer_bytes, uint32_t bus_bytes,
+	       uint64_t seed)
+{
+	int status;
+
+	start(rig, yaml, seed);
+	rig->plan = (struct plan_options){
+		.batch = batch,
+		.cores = 1,
+		.rows = rows,
+		.cols = cols,
+		.acc_rows = 256,
+		.buffer_bytes = buffer_bytes,
+		.bus_bytes = bus_bytes,
+	};
+	status = plan_by_name(&rig->schedule, planner, &rig->net, &rig->plan, &rig->err);
+	if (status)
+		cr_assert(strstr(rig->err.text, "cannot fit"), "%s: %s\n%s", planner, rig->err.text, yaml);
+	else
+		finish(rig);
+}
+
+void rig_start_text(struct rig *rig, const char *yaml, const char *schedule, uint64_t seed)
+{
+	FILE *file = fmemopen((void *)schedule, strlen(schedule), "r");
+
+	start(rig, yaml, seed);
+	cr_assert(file);
+	cr_assert_eq(schedule_read(&rig->schedule, &rig->net, file, "test", &rig->err), 0, "%s", rig->err.text);
+	fclose(file);
+	finish(rig);
+}
+
+int rig_run(struct rig *rig)
+{
+	run_result_release(&rig->result);
+	return run_schedule(&rig->options, &rig->expect, &rig->result, &rig->err);
+}
+
+void rig_stop(struct rig *rig)
+{
+	run_result_release(&rig->result);
+	expect_release(&rig->expect);
+	data_release(&rig->data);
+	schedule_release(&rig->schedule);
+	net_release(&rig->net);
+}
+
+void rig_expect_right(const struct rig *rig, int status)
+{
+	char element[256] = "";
+
+	if (rig->result.mismatch.kind != MISMATCH_NONE)
+		mismatch_element_name(&rig->net, &rig->result.mismatch.element, element, sizeof(element));
+	cr_assert_eq(status, 0, "seed %" PRIu64 ": %s; %s; %s", rig->options.seed, rig->err.text, element, rig->result.diagnosis.text[0]);
+	cr_assert_gt(rig->result.counts.tiles, 0);
+	cr_assert_gt(rig->result.counts.stores, 0);
+	cr_assert_eq(rig->result.commands, rig->account.commands);
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
+		cr_assert_eq(rig->result.read_bytes[class], rig->account.read_bytes[class], "%s read: %" PRIu64 " moved, %" PRIu64 " predicted",
+			     wc_class_name(class), rig->result.read_bytes[class], rig->account.read_bytes[class]);
+		cr_assert_eq(rig->result.write_bytes[class], rig->account.write_bytes[class], "%s written: %" PRIu64 " moved, %" PRIu64 " predicted",
+			     wc_class_name(class), rig->result.write_bytes[class], rig->account.write_bytes[class]);
+	}
+}
+
+uint64_t rig_seed(uint64_t otherwise)
+{
+	const char *text = getenv("WC_SEED");
+	const uint64_t seed = text ? strtoull(text, NULL, 0) : otherwise;
+
+	printf("WC_SEED=%" PRIu64 "\n", seed);
+	return seed;
+}

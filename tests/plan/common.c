@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See common.h.
+#include "tests/plan/common.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct random random_begin(const char *test, uint64_t seed)
+{
+	const char *given = getenv("WC_SEED");
+	struct random random = { given ? strtoull(given, NULL, 0) : seed };
+
+	if (!random.state)
+		random.state = 1;
+	fprintf(stderr, "%s: WC_SEED=%" PRIu64 "\n", test, random.state);
+	return random;
+}
+
+int random_below(struct random *random, int limit)
+{
+	random->state ^= random->state >> 12;
+	random->state ^= random->state << 25;
+	random->state ^= random->state >> 27;
+	return (int)((random->state * 0x2545f4914f6cdd1dULL >> 33) % (uint64_t)limit);
+}
+
+int rounds(int quick, int thorough)
+{
+	return getenv("WC_LONG") ? thorough : quick;
+}
+
+void common_net(struct net *net, const char *yaml)
+{
+	struct wc_error err = { "" };
+	int fd = memfd_create("net", 0);
+	char path[64];
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t)strlen(yaml));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	cr_assert_eq(net_read(net, path, &err), 0, "%s\n%s", err.text, yaml);
+	close(fd);
+}
+
+void common_random_net(struct net *net, struct random *random)
+{
+	int size[2] = { 1 + random_below(random, 20), 1 + random_below(random, 12) }, layers = 1 + random_below(random, 6);
+	char yaml[4096], *end = yaml + sizeof(yaml), *at = yaml;
+
+	if (!random_below(random, 8))
+		size[0] = size[1] = 1;
+	at += snprintf(at, (size_t)(end - at), "name: random\ninput: {height: %d, width: %d, channels: %d}\nnodes:\n", size[0], size[1],
+		       1 + random_below(random, 9));
+	for (int i = 1; i <= layers; i++) {
+		int kernel[2], stride[2], pad[2], dilation[2];
+
+		for (int j = 0; j < 2; j++) {
+			do {
+				kernel[j] = 1 + random_below(random, random_below(random, 6) ? 4 : 11);
+				stride[j] = 1 + random_below(random, random_below(random, 3) ? 2 : 4);
+				dilation[j] = random_below(random, 5) ? 1 : 1 + random_below(random, 3);
+				pad[j] = random_below(random, 3) ? dilation[j] * (kernel[j] - 1) / 2
+								 : random_below(random, dilation[j] * (kernel[j] - 1) + 1);
+			} while (size[j] + 2 * pad[j] < dilation[j] * (kernel[j] - 1) + 1);
+			size[j] = (size[j] + 2 * pad[j] - dilation[j] * (kernel[j] - 1) - 1) / stride[j] + 1;
+		}
+		at += snprintf(at, (size_t)(end - at),
+			       "  - {name: c%d, op: conv, channels: %d, kernel: [%d, %d], stride: [%d, %d], pad: [%d, %d], dilation: [%d, %d]}\n", i,
+			       1 + random_below(random, random_below(random, 4) ? 12 : 40), kernel[0], kernel[1], stride[0], stride[1], pad[0],
+			       pad[1], dilation[0], dilation[1]);
+		for (int relus = random_below(random, 4); relus > 1; relus--)
+			at += snprintf(at, (size_t)(end - at), "  - {name: r%d_%d, op: relu}\n", i, relus);
+	}
+	common_net(net, yaml);
+}
+
+struct plan_options common_options(int batch, uint32_t buffer_bytes)
+{
+	return (struct plan_options){
+		.batch = batch, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = buffer_bytes, .bus_bytes = 16,
+	};
+}
+
+void common_plan(struct schedule *schedule, const char *planner, const struct net *net, const struct plan_options *options)
+{
+	struct wc_error err = { "" };
+
+	cr_assert_eq(plan_by_name(schedule, planner, net, options, &err), 0, "%s: %s", planner, err.text);
+	cr_assert_eq(err.text[0], 0);
+}
+
+char *common_write(const struct schedule *schedule, const struct net *net)
+{
+	struct wc_error err = { "" };
+	char *text;
+	size_t bytes;
+	FILE *file = open_memstream(&text, &bytes);
+
+	cr_assert_not_null(file);
+	cr_assert_eq(schedule_write(schedule, net, file, &err), 0, "%s", err.text);
+	fclose(file);
+	return text;
+}
+
+int common_read(struct schedule *schedule, const struct net *net, const char *text, size_t bytes, struct wc_error *err)
+{
+	FILE *file = bytes ? fmemopen((void *)text, bytes, "r") : fopen("/dev/null", "r");
+	int rc;
+
+	cr_assert_not_null(file);
+	err->text[0] = 0;
+	rc = schedule_read(schedule, net, file, "s.txt", err);
+	fclose(file);
+	return rc;
+}
