@@ -66,3 +66,33 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 		-MAKEFLAGS "OPT_FAST=-O3 OPT_SLOW=-O1 OPT_GLOBAL=-O2 CXX='$(CXX)' LINK='$(CXX)'" \
 		$(RTL_PKGS) $(filter %.vlt,$(RTL_SIM)) $(RTL_SRCS) $(filter %.sv,$(RTL_SIM)) $(abspath csim/rtl/shim/shim.cpp) \
 		$(abspath $(RTL_OBJS)) > $(@D)/log 2>&1 || { cat $(@D)/log >&2; exit 1; }
+
+# ---- lint and synthesis --------------------------------------------------------------------------
+
+RTL_DESIGN := $(RTL_PKGS) $(RTL_SRCS)
+
+# $(1) Rows $(2) Cols $(3) BusBytes $(4) MacStages $(5) more words
+lint_verilator = $(VERILATOR) --lint-only -Wall $(5) -GRows=$(1) -GCols=$(2) -GBusBytes=$(3) -GMacStages=$(4) rtl/sim/lint.vlt
+
+.PHONY: lint-rtl lint-verilator lint-yosys lint-icarus
+lint-rtl: lint-verilator lint-yosys lint-icarus
+
+lint-verilator: $(RTL_DESIGN) $(RTL_SIM)
+	$(call say,LINT,verilator)
+	$(Q)$(call lint_verilator,4,4,16,1,--top-module wavecore) $(RTL_DESIGN)
+	$(Q)$(call lint_verilator,8,32,128,2,--top-module wavecore) $(RTL_DESIGN)
+	$(Q)$(call lint_verilator,16,16,16,1,--top-module wc_tb --assert -DWC_ASSERT -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+	$(Q)$(call lint_verilator,128,128,128,1,--top-module wc_tb --assert -DWC_ASSERT -DWC_ARRAY_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+
+lint-yosys: $(RTL_DESIGN)
+	$(call say,LINT,yosys)
+	$(Q)yosys -q -p "read_verilog -sv -defer $(RTL_DESIGN) rtl/sim/array_fast.sv; chparam -set Rows 4 -set Cols 4 -set GbufBytes 4096 wavecore; \
+		hierarchy -check -top wavecore; proc; check -assert"
+
+lint-icarus: $(RTL_DESIGN)
+	$(call say,LINT,icarus)
+	$(Q)iverilog -g2012 -Wall -Wno-timescale -t null -s wavecore $(RTL_DESIGN) rtl/sim/array_fast.sv
+
+## synth: Yosys on the design at a small size: cells and longest topological path per block
+synth: $(RTL_DESIGN)
+	$(Q)scripts/synth $(ROOT_BUILD)/synth $(RTL_DESIGN)
