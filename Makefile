@@ -149,6 +149,12 @@ RUN := --net fashion-conv --batch 32 --array 16x16 --buffer 64KiB --arith rtl --
 run: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
 	$(Q)$(BUILD)/wavecore run $(RUN) --schedule baseline,mbs,overl,2ps --jobs $(shell nproc)
 
+CASE ?= --schedule mbs --batch 4 --waves-window 0:20000
+## waves: a waveform of one run, e.g. `make waves CASE="--schedule 2ps --waves-window 5000:7000"`
+waves: $(BUILD)/wavecore
+	$(Q)$(BUILD)/wavecore run $(CASE) --waves $(BUILD)/waves.fst
+	@echo "gtkwave $(BUILD)/waves.fst"
+
 ## bench: speeds and ratios, measured in one run
 bench: $(BUILD)/wavecore $(BUILD)/bench-array
 	$(Q)scripts/bench
