@@ -122,7 +122,7 @@ $(BUILD)/tests/$(1)/test: $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/$(
 .PHONY: test-$(1)
 test-$(1): $(BUILD)/tests/$(1)/test $$(TEST_NEEDS_$(1))
 	@echo "== tests/$(1)"
-	$$(Q)WC_BUILD=$(BUILD) $(BUILD)/tests/$(1)/test $$(TEST_ARGS)
+	$$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 WC_BUILD=$(BUILD) $(BUILD)/tests/$(1)/test $$(TEST_ARGS)
 endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_binary,$(area))))
 
