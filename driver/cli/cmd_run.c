@@ -150,6 +150,23 @@ static int split(char *list, const char **names, int *count, struct wc_error *er
 	return 0;
 }
 
+// Plan or read every schedule once, so that a wrong name shows before anything is built or run.
+static int try_schedules(const char *const *names, int count, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	for (int i = 0; i < count; i++) {
+		struct schedule schedule = {0};
+		int result;
+
+		if (!strcmp(names[i], "-"))
+			return wc_fail(err, WC_ERR_INPUT, "--schedule: a run reads no schedule from stdin; give a file");
+		result = cli_schedule(names[i], net, options, &schedule, err);
+		schedule_release(&schedule);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
 // The gravest of the runs' exit statuses.
 static int worst_exit(json_t *const *results, int count)
 {
@@ -214,8 +231,12 @@ static int report(json_t **results, int count)
 	int status = worst_exit(results, count), tensors = 0;
 	bool described = true, identical = false;
 
-	for (int i = 0; i < count; i++)
-		described &= json_object_get(results[i], "commands") != NULL;
+	// A run that did not begin has nothing to show.
+	for (int i = 0; i < count; i++) {
+		const int exit = (int)json_integer_value(json_object_get(results[i], "exit"));
+
+		described &= exit != CLI_USAGE && exit != CLI_SYSTEM;
+	}
 	if (status == CLI_OK && count > 1) {
 		identical = !run_compare_digests(results, count, &tensors, &err);
 		if (!identical)
@@ -256,6 +277,8 @@ static int run(int argc, const char **argv)
 		result = list ? split(list, schedules, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
 	if (!result)
 		result = net_open(&net, words.net ? words.net : "fashion-conv", &err);
+	if (!result)
+		result = try_schedules(schedules, count, &net, &problem.plan, &err);
 	if (!result) {
 		const struct data_options options = {.seed = job.seed, .input = words.input, .weights = words.weights, .gradient = words.gradient};
 

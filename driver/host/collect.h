@@ -37,8 +37,9 @@ uint8_t *collect_row(struct collect *collect, enum collect_kind kind, int node, 
 // The tensor if every row of it was seen, else NULL.
 const void *collect_whole(const struct collect *collect, enum collect_kind kind, int node);
 
-// Write every whole tensor, the inputs and the weights as .npy files into `directory`, which is made if it is
-// not there. Names: driver/host/README.md.
+// Make the directory for a dump, if it is not there, before a long run. WC_ERR_INPUT if it cannot be made.
+int collect_dump_prepare(const char *directory, struct wc_error *err);
+// Write every whole tensor, the inputs and the weights as .npy files into `directory`. Names: driver/host/README.md.
 int collect_dump(const struct collect *collect, const struct data *data, const char *directory, struct wc_error *err);
 
 #endif

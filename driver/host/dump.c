@@ -18,7 +18,7 @@ static int dump(const char *directory, const char *node, const char *what, enum 
 
 	memcpy(array.shape, shape, 4 * sizeof(*shape));
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s.%s.npy", directory, node, what) >= sizeof(path))
-		return wc_fail(err, WC_ERR_INPUT, "--dump: path '%s/%s.%s.npy' is longer than %zu bytes", directory, node, what, sizeof(path) - 1);
+		return wc_fail(err, WC_ERR_INPUT, "path '%s/%s.%s.npy' is longer than %zu bytes", directory, node, what, sizeof(path) - 1);
 	return npy_write(path, &array, err);
 }
 
@@ -47,6 +47,17 @@ static int dump_weights(const struct collect *collect, const struct data *data, 
 	return result;
 }
 
+int collect_dump_prepare(const char *directory, struct wc_error *err)
+{
+	struct stat status;
+
+	if (mkdir(directory, 0777) && errno != EEXIST)
+		return wc_fail(err, WC_ERR_INPUT, "cannot make directory '%s': %s", directory, strerror(errno));
+	if (stat(directory, &status) || !S_ISDIR(status.st_mode))
+		return wc_fail(err, WC_ERR_INPUT, "cannot dump into '%s': it is not a directory", directory);
+	return 0;
+}
+
 int collect_dump(const struct collect *collect, const struct data *data, const char *directory, struct wc_error *err)
 {
 	const struct net *net = collect->net;
@@ -57,8 +68,6 @@ int collect_dump(const struct collect *collect, const struct data *data, const c
 				    (uint64_t)net->nodes[last].out.channels};
 	int result;
 
-	if (mkdir(directory, 0777) && errno != EEXIST)
-		return wc_fail(err, WC_ERR_SYSTEM, "--dump: cannot make directory '%s': %s", directory, strerror(errno));
 	result = dump(directory, net->nodes[0].name, "act.nhwc", NPY_FLOAT16, image, data->images, err);
 	if (!result)
 		result = dump(directory, net->nodes[last].name, "grad.nhwc", NPY_FLOAT16, output, data->gradient, err);

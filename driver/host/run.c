@@ -218,7 +218,8 @@ static int set_up(struct run *run, struct expect *expect, struct wc_error *err)
 	const struct run_options *options = run->options;
 	int result;
 
-	if ((result = program_expand(&run->program, options->schedule, options->net, err)) ||
+	if ((options->dump && (result = collect_dump_prepare(options->dump, err))) ||
+	    (result = program_expand(&run->program, options->schedule, options->net, err)) ||
 	    (result = layout_init(&run->layout, options->schedule, options->net, RUN_RING_ENTRIES, err)) ||
 	    (result = wc_memory_init(&run->memory, options->device.params.bus_bytes, run->layout.region_bytes, err)))
 		return result;
