@@ -45,7 +45,7 @@ struct run_result {
 	uint64_t commands;         // completed
 	uint64_t macs;             // m n k over the tiles executed, padding included
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // what the memory moved
-	uint32_t buffer_high_water; // bytes of the global buffer that the program uses
+	uint32_t buffer_high_water; // most bytes of the global buffer that slabs hold at one step
 	struct compare_counts counts;
 	struct run_digest *digests; // owned: act and grad of every node that was made whole
 	int digest_count;

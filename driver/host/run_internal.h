@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of one run, shared by its parts: run.c (loop and results), run_setup.c, run_observe.c.
+#ifndef WC_RUN_INTERNAL_H
+#define WC_RUN_INTERNAL_H
+
+#include "driver/host/lower.h"
+#include "driver/host/run.h"
+#include "driver/host/trace.h"
+
+struct run {
+	const struct run_options *options;
+	struct run_result *result;
+	struct expect *expect;
+	struct program program;
+	struct layout layout;
+	struct wc_memory memory;
+	struct op_queue queue;
+	struct lower lower;
+	struct collect collect;
+	struct compare compare;
+	struct host_trace trace;
+	struct wc_backend *backend;
+	uint32_t tail;           // commands written to the ring
+	int next_step;           // to be lowered
+	double work_done, work_all;
+	uint8_t *snapshot;       // the global buffer at the first difference
+	int failure;             // what an observer found
+	struct wc_error *err;
+};
+
+// Expand, lay out, make the device, place the inputs. On failure what is there is released by run_tear_down().
+int run_set_up(struct run *run, struct wc_error *err);
+void run_tear_down(struct run *run);
+
+// Callbacks of the device; `context` is the run. What they find is in run->failure.
+int run_on_tile_row(void *context, const struct wc_tile_row *row);
+int run_on_event(void *context, const struct wc_event *event);
+
+static inline bool run_stop_wanted(const struct run *run)
+{
+	return run->options->stop && *run->options->stop;
+}
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device reports, compared as it comes; the first difference stops the run.
+#include <inttypes.h>
+
+#include "driver/host/run_internal.h"
+#include "traces/alloc.h"
+
+static double op_work(const struct op *op)
+{
+	return op_is_tile(op) ? (double)op->m_count * op->n_count * (double)op->k_total : 1;
+}
+
+static const struct op *op_of(struct run *run, uint32_t command)
+{
+	const struct op *op = op_queue_at(&run->queue, command);
+
+	if (!op || command - run->queue.first >= run->tail - run->queue.first) {
+		run->failure = wc_fail(run->err, WC_ERR_SYSTEM, "the device reports on command %" PRIu32 ", the host has written %" PRIu32, command,
+				       run->tail);
+		return NULL;
+	}
+	return op;
+}
+
+// Remember the first difference's surroundings before anything overwrites them.
+static void take_snapshot(struct run *run)
+{
+	const uint32_t bytes = run->backend->params.buffer_bytes;
+
+	if (run->snapshot)
+		return;
+	run->snapshot = wc_alloc(bytes, 1);
+	if (run->snapshot)
+		run->backend->ops->buffer_read(run->backend, 0, run->snapshot, bytes);
+}
+
+int run_on_tile_row(void *context, const struct wc_tile_row *row)
+{
+	struct run *run = context;
+	const struct op *op = op_of(run, row->command_index);
+	const bool failed = run->compare.mismatch.kind != MISMATCH_NONE;
+	int result;
+
+	if (!op)
+		return run->failure;
+	// Behind the first difference only the rest of its tile is of interest.
+	if (failed && row->command_index != run->compare.mismatch.command)
+		return 0;
+	if (!op_is_tile(op)) {
+		run->failure = wc_fail(run->err, WC_ERR_SYSTEM, "the device drains a tile for command %" PRIu32 ", a %s", row->command_index,
+				       op_kind_name(op->kind));
+		return run->failure;
+	}
+	result = compare_tile_row(&run->compare, row->command_index, op, row, run->err);
+	if (result && result != WC_ERR_MISMATCH)
+		return run->failure = result;
+	if (result)
+		take_snapshot(run);
+	if (run->compare.tile_rows == op->m_count && host_trace_wanted(&run->trace)) {
+		int traced = host_trace_result(&run->trace, &run->compare, row->command_index, op, row->cycle, run->backend->ops->has_cycles, run->err);
+
+		if (traced)
+			return run->failure = traced;
+	}
+	if (result && (run->compare.tile_rows == op->m_count || run->compare.mismatch.kind == MISMATCH_SHAPE))
+		return run->failure = result;
+	return 0;
+}
+
+static int on_command_end(struct run *run, const struct wc_event *event, const struct op *op)
+{
+	int result = 0;
+
+	if (run->compare.mismatch.kind != MISMATCH_NONE)
+		// The tile at fault has ended although rows are missing.
+		return run->compare.mismatch.command == event->command_index ? WC_ERR_MISMATCH : 0;
+	result = compare_end(&run->compare, event->command_index, op, event->cycle, run->err);
+	if (result == WC_ERR_MISMATCH)
+		take_snapshot(run);
+	if ((!result || result == WC_ERR_MISMATCH) && !op_is_tile(op) && host_trace_wanted(&run->trace)) {
+		int traced = host_trace_result(&run->trace, &run->compare, event->command_index, op, event->cycle, run->backend->ops->has_cycles, run->err);
+
+		result = traced ? traced : result;
+	}
+	run->work_done += op_work(op);
+	if (op_is_tile(op))
+		run->result->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;
+	if (run->options->progress)
+		run->options->progress(run->options->progress_context, run->work_done < run->work_all ? run->work_done / run->work_all : 1);
+	return result;
+}
+
+int run_on_event(void *context, const struct wc_event *event)
+{
+	struct run *run = context;
+	const bool ring = event->kind == WC_EVENT_BURST && event->command_index == UINT32_MAX;
+	const struct op *op = ring ? NULL : op_of(run, event->command_index);
+	int result;
+
+	if (!op && !ring)
+		return run->failure;
+	// The end of a command stands behind its result.
+	if (event->kind == WC_EVENT_COMMAND_END) {
+		result = on_command_end(run, event, op);
+		if (result)
+			return run->failure = result;
+	}
+	result = host_trace_event(&run->trace, event, op, run->backend->ops->has_cycles, run->err);
+	if (!result && run_stop_wanted(run))
+		result = WC_ERR_STOPPED;
+	return run->failure = result;
+}
