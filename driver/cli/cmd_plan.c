@@ -50,7 +50,7 @@ static json_t *recomputed(const struct sched_group *group, const struct net *net
 	return names;
 }
 
-// Highest byte of the global buffer that a group's slabs reach, and bytes of its resident weights and sums.
+// Highest byte of the global buffer that a group places slabs at, and bytes of its resident weights and sums.
 static void buffer_use(const struct program *program, int group, uint32_t *peak, uint64_t *pinned)
 {
 	const struct sched_group *of = &program->schedule->groups[group];
@@ -134,7 +134,7 @@ static int print_json(const char *name, const struct schedule *schedule, const s
 				schedule->batch, "buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", "device", "dram_bytes",
 				(json_int_t)account_total_bytes(&account), "baseline_dram_bytes", baseline ? json_integer((json_int_t)baseline) : json_null(),
 				"by_class", by_class, "macs", (json_int_t)account.macs, "extra_macs", 100 * (double)account.extra_macs / training,
-				"peak_footprint_bytes", (json_int_t)program.peak_bytes, "commands", (json_int_t)account.commands, "groups", groups);
+				"peak_footprint_bytes", (json_int_t)program.live_bytes, "commands", (json_int_t)account.commands, "groups", groups);
 		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		printf("\n");
 		json_decref(all);

@@ -37,6 +37,31 @@ int cli_misuse(const struct cli_command *command, const char *format, ...)
 	return CLI_USAGE;
 }
 
+// The first option that stands twice, without its dashes and value; NULL: none. The second would silently replace the first.
+static const char *given_twice(int argc, const char **argv, const struct poptOption *table)
+{
+	bool seen[64] = {false};
+
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--", 2))
+			continue;
+		const char *name = argv[i] + 2;
+		const size_t length = strcspn(name, "=");
+
+		for (size_t k = 0; table[k].longName && k < sizeof(seen) / sizeof(*seen); k++) {
+			if (strlen(table[k].longName) != length || strncmp(table[k].longName, name, length))
+				continue;
+			if (seen[k])
+				return table[k].longName;
+			seen[k] = true;
+			// Its value may look like an option.
+			i += table[k].argInfo != POPT_ARG_NONE && !name[length];
+			break;
+		}
+	}
+	return NULL;
+}
+
 int cli_parse(const struct cli_command *command, int argc, const char **argv, const struct poptOption *table, const char **arguments, int min, int max)
 {
 	static char name[64];
@@ -45,8 +70,11 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 		POPT_AUTOHELP POPT_TABLEEND,
 	};
 	static poptContext context; // owns the strings in `arguments`
-	const char *argument;
+	const char *argument = given_twice(argc, argv, table);
 	int status = -1, code, count = 0;
+
+	if (argument)
+		return cli_misuse(command, "--%s: given twice", argument);
 
 	all[0].arg = (void *)table;
 	// popt prints the usage line with the name in argv[0].
