@@ -53,6 +53,8 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>-m<stages>-<rtl|dpi>[-waves][-rand]))
 	@mkdir -p $(@D)
 	$(call say,VERILATE,$*)
+	@# From scratch: Verilator's own makefile does not know of the C objects and flags.
+	@rm -rf $(@D)/model $@
 	$(Q)$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $@) \
 		-GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
 		-GBusBytes=$(call rtl_bus,$*) -GMacStages=$(call rtl_stages,$*) \
