@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/cli drives the command itself.
+TEST_NEEDS_cli := $(BUILD)/wavecore
+TEST_NEEDS_cli += $(RTL_BUILD)/$(QUICK)/wc_rtl.so $(RTL_BUILD)/r16c16-b65536-w16-m1-dpi/wc_rtl.so

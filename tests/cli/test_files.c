@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a missing, malformed or unfit network, schedule, trace or tensor is refused with status 2 and a message that names the
+// file and the fault.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+TestSuite(files, .fini = command_clean);
+
+#define MODEL "run --backend model --array 8x8 --batch 2 --buffer 16KiB "
+
+Test(files, networks)
+{
+	command_expect_error(MODEL "--net missing.yaml", 2, "missing.yaml");
+	command_expect_error(MODEL "--net /", 2, "/");
+	command_write("garbage.yaml", "name: [", 7);
+	command_expect_error(MODEL "--net garbage.yaml", 2, "garbage.yaml");
+	command_write("binary.yaml", "\0\1\2\3\377", 5);
+	command_expect_error(MODEL "--net binary.yaml", 2, "binary.yaml");
+	command_write("kernel.yaml", "name: n\ninput: {height: 8, width: 8, channels: 2}\nnodes:\n  - {name: c1, op: conv, channels: 2, kernel: 12}\n", 105);
+	command_expect_error("nets kernel.yaml", 2, "kernel");
+	command_expect_error("plan kernel.yaml", 2, "kernel");
+}
+
+Test(files, schedules)
+{
+	command_expect_error("check missing.schedule", 2, "missing.schedule");
+	command_expect_error("check /", 2, "directory");
+	command_write("empty.schedule", "", 0);
+	command_expect_error("check empty.schedule", 2, "empty.schedule");
+	command_write("garbage.schedule", "schedule 1\nfoo\n", 15);
+	command_expect_error("check garbage.schedule", 2, "garbage.schedule");
+	command_expect_error("check --net data/small.yaml garbage.schedule", 2, "garbage.schedule:2");
+	command_write("binary.schedule", "\0\0\0\0", 4);
+	command_expect_error("check binary.schedule", 2, "binary.schedule");
+	// Made for another problem than the options describe.
+	command_expect_error("run --backend model --array 8x8 --batch 3 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2,
+			     "made for batch 2, the options say 3");
+	command_expect_error("run --backend model --array 4x8 --batch 2 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2, "made for array rows 8");
+	// Disproved: a run refuses it as bad input.
+	command_expect_error(MODEL "--net data/small.yaml --schedule data/wrong.schedule", 2, "c1");
+}
+
+Test(files, a_disproved_schedule_is_a_verdict)
+{
+	struct command command;
+
+	command_run(&command, "check --net data/small.yaml data/wrong.schedule");
+	cr_expect_eq(command.status, 1, "%s", command.err);
+	cr_expect(strstr(command.err, "c1"), "the layer is named: %s", command.err);
+	command_release(&command);
+	command_run(&command, "check --net data/small.yaml --json data/wrong.schedule");
+	cr_expect_eq(command.status, 1);
+	cr_expect(strstr(command.out, "\"ok\": false"), "%s", command.out);
+	cr_expect(strstr(command.out, "\"layer\": \"input\""), "%s", command.out);
+	command_release(&command);
+}
+
+Test(files, schedules_come_from_stdin_too)
+{
+	struct command command;
+
+	command_run(&command, "check --net data/small.yaml - < data/small.schedule");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+}
+
+Test(files, what_plan_prints_check_proves_and_run_runs)
+{
+	static const char *const planners[] = {"baseline", "mbs", "overl", "2ps"};
+	char arguments[512];
+
+	for (size_t i = 0; i < 4; i++) {
+		struct command command;
+
+		snprintf(arguments, sizeof(arguments), "plan data/small.yaml --schedule %s --array 8x8 --batch 2 --buffer 16KiB", planners[i]);
+		command_run(&command, arguments);
+		cr_assert_eq(command.status, 0, "%s", command.err);
+		command_write("planned.schedule", command.out, strlen(command.out));
+		command_release(&command);
+		command_run(&command, "check --net data/small.yaml planned.schedule");
+		cr_expect_eq(command.status, 0, "%s", command.err);
+		command_release(&command);
+		command_run(&command, MODEL "--net data/small.yaml --schedule planned.schedule");
+		cr_expect_eq(command.status, 0, "%s", command.err);
+		command_release(&command);
+	}
+}
+
+Test(files, traces)
+{
+	command_expect_error("trace dump missing.wct", 2, "missing.wct");
+	command_expect_error("trace stat missing.wct", 2, "missing.wct");
+	command_write("garbage.wct", "this is not a trace at all, really not", 38);
+	command_expect_error("trace dump garbage.wct", 2, "garbage.wct");
+	command_expect_error("trace stat garbage.wct", 2, "garbage.wct");
+	command_expect_error("diff garbage.wct garbage.wct", 2, "garbage.wct");
+	command_expect_error(MODEL "--net data/small.yaml --trace no/such/directory.wct", 3, "no/such/directory.wct");
+}
+
+Test(files, tensors)
+{
+	command_expect_error(MODEL "--net data/small.yaml --input missing.npy", 2, "missing.npy");
+	command_write("garbage.npy", "NUMPY?", 6);
+	command_expect_error(MODEL "--net data/small.yaml --input garbage.npy", 2, "garbage.npy");
+	command_expect_error(MODEL "--net data/small.yaml --gradient garbage.npy", 2, "garbage.npy");
+	command_expect_error(MODEL "--net data/small.yaml --weights nowhere", 2, "nowhere/c1.weight.npy");
+	command_write("file", "x", 1);
+	command_expect_error(MODEL "--net data/small.yaml --dump file", 2, "not a directory");
+}

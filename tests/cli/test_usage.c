@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a bad command, option or argument is refused with a message that quotes it, and status 2; nothing is silently ignored.
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "command.h"
+
+TestSuite(usage, .fini = command_clean);
+
+Test(usage, bad_options_are_refused)
+{
+	static const struct {
+		const char *arguments, *message;
+	} cases[] = {
+		{"frobnicate", "unknown command 'frobnicate'"},
+		{"--frob", "unknown command '--frob'"},
+		{"run --frob", "--frob: unknown option"},
+		{"run --net", "--net: missing argument"},
+		{"run --json=3", "--json=3: option does not take an argument"},
+		{"run --batch 2 --batch=3", "--batch: given twice"},
+		{"run --json --json", "--json: given twice"},
+		{"run extra", "unexpected argument 'extra'"},
+		{"run --array 16", "'16' is not ROWSxCOLUMNS"},
+		{"run --array 16x", "'16x' is not ROWSxCOLUMNS"},
+		{"run --array 5x16", "4, 8, 16, 32, 64 or 128"},
+		{"run --array 256x16", "4, 8, 16, 32, 64 or 128"},
+		{"run --batch 0", "limits are 1 to 65535"},
+		{"run --batch 65536", "limits are 1 to 65535"},
+		{"run --batch 4x", "'4x' is not a number"},
+		{"run --batch -4", "'-4' is not a number"},
+		{"run --batch ''", "'' is not a number"},
+		{"run --batch 99999999999999999999", "is not a number"},
+		{"run --buffer 10MB", "KiB, MiB or GiB"},
+		{"run --buffer 5000", "multiple of 4 KiB"},
+		{"run --buffer 0", "limits are"},
+		{"run --buffer 99999999999GiB", "limits are"},
+		{"run --bus 24", "16, 32, 64 or 128"},
+		{"run --bus 8", "limits are"},
+		{"run --mac-stages 3", "limits are 1 to 2"},
+		{"run --backend timing", "is not one of: rtl, model"},
+		{"run --arith float", "is not one of: rtl, dpi"},
+		{"run --schedule nosuch", "no planner 'nosuch'; there are: baseline"},
+		{"run --schedule mbs,", "empty name"},
+		{"run --schedule -", "stdin"},
+		{"run --net nosuch", "no built-in network 'nosuch'"},
+		{"run --phases back", "neither 'all' nor 'forward'"},
+		{"run --jobs 0", "limits are 1 to 64"},
+		{"run --seed x", "'x' is not a number"},
+		{"run --trace-level tile", "needs --trace"},
+		{"run --trace t.wct --trace-level foo", "none of run, layer, tile, wave, cycle"},
+		{"run --waves-window 1:2", "needs --waves"},
+		{"run --waves w.fst --waves-window 12", "'12' is not FROM:TO"},
+		{"run --waves w.fst --waves-window 12:12", "limits are 13"},
+		{"run --backend model --waves w.fst", "--waves has no meaning for --backend model"},
+		{"run --backend model --latency 3", "--latency has no meaning"},
+		{"run --backend model --random-memory", "--random-memory has no meaning"},
+		{"run --backend model --arith rtl", "--arith has no meaning"},
+		{"run --fault weight:comand=3", "unknown key 'comand'"},
+		{"plan", "an argument is missing"},
+		{"plan fashion-conv another", "unexpected argument 'another'"},
+		{"plan fashion-conv --seed 3", "--seed: unknown option"},
+		{"plan fashion-conv --buffer 4KiB", "cannot fit"},
+		{"check", "an argument is missing"},
+		{"trace", "an argument is missing"},
+		{"trace stat", "an argument is missing"},
+		{"trace print x.wct", "'print' is neither 'dump' nor 'stat'"},
+		{"trace dump x.wct --window 3", "'3' is not FROM:TO"},
+		{"trace dump x.wct --level x", "none of run"},
+		{"diff one.wct", "an argument is missing"},
+		{"nets nosuch", "no built-in network 'nosuch'"},
+		{"version 2", "unexpected argument '2'"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		command_expect_error(cases[i].arguments, 2, cases[i].message);
+}
+
+Test(usage, no_command_prints_the_commands_and_fails)
+{
+	struct command command;
+
+	command_run(&command, "");
+	cr_expect_eq(command.status, 2);
+	cr_expect(strstr(command.err, "usage: wavecore COMMAND"));
+	cr_expect_str_empty(command.out);
+	command_release(&command);
+}
+
+Test(usage, requested_help_goes_to_stdout)
+{
+	static const char *const commands[] = {"help", "--help", "run --help", "plan --help", "check --help", "trace --help", "diff --help", "nets --help"};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		struct command command;
+
+		command_run(&command, commands[i]);
+		cr_expect_eq(command.status, 0, "%s", commands[i]);
+		cr_expect(strstr(command.out, "wavecore"), "%s: %s", commands[i], command.out);
+		cr_expect_str_empty(command.err);
+		command_release(&command);
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: the device's and the golden side's traces of a run agree event by event, the same seed gives the same bytes, and of a
+// run with a fault they part at the faulty tile.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rig.h"
+#include "traces/wct_diff.h"
+#include "traces/wct_stat.h"
+
+static const char net_yaml[] = "name: t\ninput: {height: 8, width: 8, channels: 5}\nnodes:\n"
+			       "  - {name: c1, op: conv, channels: 9, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
+			       "  - {name: c2, op: conv, channels: 6, kernel: 3, pad: 1, stride: 2}\n";
+
+static void path_of(char *path, size_t size, const char *name)
+{
+	const char *build = getenv("WC_BUILD");
+
+	snprintf(path, size, "%s/tests/host/%d-%s.wct", build ? build : "build", (int)getpid(), name);
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+	FILE *file_a = fopen(a, "rb"), *file_b = fopen(b, "rb");
+	int byte_a, byte_b;
+
+	cr_assert(file_a && file_b);
+	do {
+		byte_a = fgetc(file_a);
+		byte_b = fgetc(file_b);
+	} while (byte_a == byte_b && byte_a != EOF);
+	fclose(file_a);
+	fclose(file_b);
+	return byte_a == byte_b;
+}
+
+Test(trace, device_and_golden_traces_agree_and_repeat)
+{
+	char device[256], golden[256], again[256];
+	struct wct_diff_options options = {.timing = false};
+	struct wct_diff_report report;
+	struct wct_stat stat;
+	struct rig rig;
+
+	path_of(device, sizeof(device), "device");
+	path_of(golden, sizeof(golden), "golden");
+	path_of(again, sizeof(again), "again");
+	rig_start(&rig, net_yaml, "2ps", 8, 4, 3, 16384, 16, 5);
+	cr_assert(rig.planned);
+	rig.options.trace = device;
+	rig.options.golden_trace = golden;
+	rig.options.trace_level = WCT_LEVEL_CYCLE;
+	rig_expect_right(&rig, rig_run(&rig));
+	cr_assert_eq(wct_diff(device, golden, &options, &report, &rig.err), 0, "%s", rig.err.text);
+	cr_expect_eq(report.elements_compared, rig.result.counts.tile_elements);
+	cr_expect_eq(report.compared[WCT_TILE], rig.result.counts.tiles);
+	cr_expect_eq(report.compared[WCT_RESULT], rig.result.counts.vectors + rig.result.counts.loads + rig.result.counts.stores);
+	cr_expect_gt(report.compared[WCT_WAVE_END], report.compared[WCT_TILE]);
+	cr_assert_eq(wct_stat(device, &stat, &rig.err), 0, "%s", rig.err.text);
+	cr_expect_eq(stat.kinds[WCT_COMMAND_END], rig.result.commands);
+	rig.options.trace = again;
+	rig.options.golden_trace = NULL;
+	rig_expect_right(&rig, rig_run(&rig));
+	cr_expect(same_bytes(device, again));
+	rig_stop(&rig);
+	remove(device);
+	remove(golden);
+	remove(again);
+}
+
+Test(trace, of_a_faulty_run_parts_at_the_fault)
+{
+	char device[256], golden[256];
+	struct wct_diff_options options = {.timing = false};
+	struct wct_diff_report report;
+	struct rig rig;
+
+	path_of(device, sizeof(device), "faulty");
+	path_of(golden, sizeof(golden), "faulty-golden");
+	rig_start(&rig, net_yaml, "mbs", 8, 4, 3, 65536, 16, 5);
+	cr_assert(rig.planned);
+	rig.options.device.overlap = false;
+	rig.options.trace = device;
+	rig.options.golden_trace = golden;
+	rig.options.trace_level = WCT_LEVEL_WAVE;
+	// The accumulator is hit in whichever GEMM comes first at or behind command 10.
+	for (uint32_t command = 10; rig_run(&rig) != WC_ERR_MISMATCH; command++)
+		rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .command = command, .row = 3, .column = 0, .bit = 29};
+	cr_assert_eq(wct_diff(device, golden, &options, &report, &rig.err), WC_ERR_MISMATCH);
+	cr_expect_eq(report.first.kind, WCT_TILE);
+	cr_expect_eq(report.first.command, rig.result.mismatch.command);
+	cr_expect_eq(report.first.m, (uint32_t)rig.result.mismatch.m);
+	cr_expect_eq(report.first.n, (uint32_t)rig.result.mismatch.n);
+	cr_expect_eq(report.first.got, rig.result.mismatch.got);
+	cr_expect_eq(report.first.expected, rig.result.mismatch.expected);
+	cr_expect_eq(report.first.elements_differing, rig.result.mismatch.different);
+	rig_stop(&rig);
+	remove(device);
+	remove(golden);
+}
