@@ -11,8 +11,8 @@
 //   row 1      1 2 3 0
 //   row 2      2 3 0 1
 //
-// A row read in cycle t is at row_o in cycle t + 1. Columns whose row_mask_i bit was 0 read +0, whatever is stored. A read in the cycle of a write
-// to the same element gives the old value.
+// A row read in cycle t is at row_o in cycle t + 1. Columns whose row_mask_i bit was 0 read +0, whatever is stored. A read in the
+// cycle of a write to the same element gives the old value.
 `default_nettype none
 
 module opbuf #(
@@ -38,7 +38,7 @@ module opbuf #(
     output wire [Width*16-1:0] row_o
 );
   localparam integer BankBits = $clog2(Banks);
-  localparam integer RowBits = $clog2(Depth);
+  localparam integer RowBits = (Depth > 1) ? $clog2(Depth) : 1;
 
   // Element j of the run goes to bank first + j.
   wire [BankBits-1:0] first = fill_row_i[BankBits-1:0] + fill_col_i[BankBits-1:0];
@@ -54,11 +54,13 @@ module opbuf #(
       wire [BankBits-1:0] j = Bank - first;
       wire [15:0]         row = fill_down_i ? fill_row_i + {{(16 - BankBits) {1'b0}}, j} : fill_row_i;
       wire                unused_row = &{1'b0, row};
-      reg  [15:0]         mem  [0:2*Depth-1];
+      // The side is the address's top bit, so a side takes a power of two of rows whatever Depth is.
+      reg  [15:0]         mem  [0:(2<<RowBits)-1];
       reg  [15:0]         data_q;
 
       always @(posedge clk_i) begin
-        if (fill_valid_i && {{(16 - BankBits) {1'b0}}, j} < fill_len_i) mem[{fill_side_i, row[RowBits-1:0]}] <= fill_data_i[16*j+:16] & keep;
+        if (fill_valid_i && {{(16 - BankBits) {1'b0}}, j} < fill_len_i)
+          mem[{fill_side_i, row[RowBits-1:0]}] <= fill_data_i[16*j+:16] & keep;
         if (read_i) data_q <= mem[read_addr];
       end
       assign banks[16*b+:16] = data_q;

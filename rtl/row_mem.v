@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of Depth rows with one synchronous read and one write port. A row read in cycle t is at data_o from cycle t + 1 until the next read. A read of the row
-// that is written in the same cycle gives the old value.
+// Memory of Depth rows with one synchronous read and one write port. A row read in cycle t is at data_o from cycle t + 1 until
+// the next read. A read of the row that is written in the same cycle gives the old value.
 `default_nettype none
 
 module row_mem #(
@@ -16,7 +16,7 @@ module row_mem #(
     input  wire [15:0]      write_row_i,
     input  wire [Width-1:0] data_i
 );
-  localparam integer RowBits = $clog2(Depth);
+  localparam integer RowBits = (Depth > 1) ? $clog2(Depth) : 1;
 
   reg [Width-1:0] mem [0:Depth-1];
   reg [Width-1:0] data_q;

@@ -11,7 +11,7 @@ GEMM_VFLAGS := --cc -O3 --x-assign unique --x-initial unique --no-timing --asser
 GEMM_CXX := $(CXX) -O3 -march=native -I$(GEMM_VINC) -I$(GEMM_VINC)/vltstd -Itests/gemm
 
 # NAME: rows, cols, accumulator rows, buffer bytes, line bytes, stages
-GEMM_8x4_1 := 8 4 32 65536 16 1
+GEMM_8x4_1 := 8 4 24 65536 16 1
 GEMM_16x16_1 := 16 16 256 65536 64 1
 GEMM_4x8_2 := 4 8 64 32768 32 2
 GEMMS := 8x4_1 16x16_1 4x8_2
