@@ -56,8 +56,10 @@ module dma_walk #(
   reg  [15:0] rows_left_q;    // rows of the plane after this one
   reg  [15:0] planes_left_q;  // planes after this one
 
-  // Range of the row that the present burst begins.
-  wire mem_bad  = (row_dram_q < mem_base_i) || (row_dram_q > mem_limit_i) || (mem_limit_i - row_dram_q < {32'd0, row_bytes_q});
+  // Range of the row that the present burst begins; in memory that of its beats, as the last one is read whole.
+  wire [31:0] row_bus_bytes = ((row_bytes_q + BusBytes - 32'd1) >> BeatShift) << BeatShift;
+
+  wire mem_bad  = (row_dram_q < mem_base_i) || (row_dram_q > mem_limit_i) || (mem_limit_i - row_dram_q < {32'd0, row_bus_bytes});
   wire gbuf_bad = (row_gbuf_q > GbufBytes) || (GbufBytes - row_gbuf_q < row_bytes_q);
   wire bad      = active_q && first_q && (mem_bad || gbuf_bad);
 

@@ -19,7 +19,7 @@ static model_result move_row(struct wc_model *model, uint64_t dram, uint32_t gbu
 	uint32_t bus = model->base.params.bus_bytes;
 	uint64_t beats = (bytes + (uint64_t)bus - 1) / bus;
 
-	if (dram < model->mem_base || dram > model->mem_limit || model->mem_limit - dram < bytes)
+	if (dram < model->mem_base || dram > model->mem_limit || model->mem_limit - dram < beats * bus)
 		return WC_STATUS_MEMORY_RANGE;
 	if (!model_in_buffer(model, gbuf, bytes))
 		return WC_STATUS_BUFFER_RANGE;

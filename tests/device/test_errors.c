@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bad commands and bus errors: the device stops with the status and the command's index, never hangs, leaves the memory alone, and runs again after a
-// soft reset.
+// Bad commands and bus errors: the device stops with the status and the command's index, never hangs, leaves the memory alone,
+// and runs again after a soft reset.
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -284,8 +284,19 @@ static void leave_address_space(struct bench *b, union command *c)
 	c->load.dram_addr = -(uint64_t)b->params.bus_bytes;
 }
 
+// The row fits, the last beat does not.
+static void leave_memory_with_a_beat(struct bench *b, union command *c)
+{
+	c->load.wait_load = 1;
+	c->load.dram_addr = b->memory.base + b->memory.bytes - b->params.bus_bytes;
+	c->load.row_bytes = 1;
+	bench_set_csr(b, WC_CSR_MEM_LIMIT_LO, (uint32_t)c->load.dram_addr + 1);
+}
+
 Test(errors, accesses_outside_the_window_never_reach_the_bus)
 {
+	on_both(leave_memory_with_a_beat, WC_OP_LOAD, WC_STATUS_MEMORY_RANGE);
+	on_both(leave_memory_with_a_beat, WC_OP_STORE, WC_STATUS_MEMORY_RANGE);
 	on_both(leave_memory_below, WC_OP_LOAD, WC_STATUS_MEMORY_RANGE);
 	on_both(leave_memory_below, WC_OP_STORE, WC_STATUS_MEMORY_RANGE);
 	on_both(leave_memory_above, WC_OP_LOAD, WC_STATUS_MEMORY_RANGE);
@@ -364,8 +375,9 @@ Test(errors, a_bad_command_waits_for_its_turn_and_the_earliest_is_reported)
 	bench_close(&b);
 }
 
-// Any bytes at all: the device works, ends idle or stops, trips no assertion (the AXI checker's among them), and can be reset at any time.
-// Commands are good ones with a few bytes changed, so that they get past the first check; a changed count can mean hours of work, which a reset cuts short.
+// Any bytes at all: the device works, ends idle or stops, trips no assertion (the AXI checker's among them), and can be reset at
+// any time. Commands are good ones with a few bytes changed, so that they get past the first check; a changed count can mean
+// hours of work, which a reset cuts short.
 Test(errors, random_commands_never_hang_the_device)
 {
 	static const enum wc_opcode opcodes[] = { WC_OP_LOAD, WC_OP_STORE, WC_OP_GEMM, WC_OP_VECTOR };
