@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that rtl/sim/array_dpi.sv imports. DPI hands packed vectors over as pointers to 32-bit words, least significant first, which
-// is what the macro takes.
+// The functions that rtl/sim/array_dpi.sv imports. DPI hands packed vectors over as pointers to 32-bit words, least significant
+// first, which is what the macro takes.
 #include <stdio.h>
 #include <string.h>
 

@@ -10,6 +10,8 @@
 #include "csim/array/state.h"
 
 static struct array_macro *instances[ARRAY_MACRO_MAX];
+static uint64_t births[ARRAY_MACRO_MAX]; // when each was registered; ids are used again, so they do not tell the age
+static uint64_t births_count;
 static uint64_t seed;
 
 // Head of a saved file; the number is the version of what follows.
@@ -66,6 +68,12 @@ static void destroy(struct array_macro *m)
 	free(m);
 }
 
+static void enter(int id, struct array_macro *m)
+{
+	instances[id] = m;
+	births[id] = ++births_count;
+}
+
 // A new instance with the head's shape, not yet registered.
 static int make(const struct array_head *head, struct array_macro **out, struct wc_error *err)
 {
@@ -107,7 +115,7 @@ int array_macro_create(const char *name, int rows, int cols, int mac_stages, str
 		return rc;
 	scramble_weights(m);
 	array_macro_reset(m);
-	instances[id] = m;
+	enter(id, m);
 	return id;
 }
 
@@ -126,20 +134,29 @@ struct array_macro *array_macro_get(int id)
 	return id >= 0 && id < ARRAY_MACRO_MAX ? instances[id] : NULL;
 }
 
-struct array_macro *array_macro_find(const char *name)
+// Whether `have` is `name` or ends in `.name`.
+static bool is_named(const char *have, const char *name)
 {
 	size_t length = strlen(name);
+	size_t extra;
 
-	for (int id = ARRAY_MACRO_MAX - 1; id >= 0; id--) {
-		const char *have = instances[id] ? instances[id]->head.name : "";
-		size_t extra = strlen(have) - length;
+	if (strlen(have) < length)
+		return false;
+	extra = strlen(have) - length;
+	return strcmp(have + extra, name) == 0 && (extra == 0 || have[extra - 1] == '.');
+}
 
-		if (strlen(have) < length || strcmp(have + extra, name) != 0)
-			continue;
-		if (extra == 0 || have[extra - 1] == '.')
-			return instances[id];
-	}
-	return NULL;
+struct array_macro *array_macro_find(const char *name)
+{
+	struct array_macro *newest = NULL;
+	uint64_t birth = 0;
+
+	for (int id = 0; id < ARRAY_MACRO_MAX; id++)
+		if (instances[id] && births[id] > birth && is_named(instances[id]->head.name, name)) {
+			newest = instances[id];
+			birth = births[id];
+		}
+	return newest;
 }
 
 // One record: id, head, arena, CRC-32 of the three.
@@ -221,7 +238,7 @@ static int restore_one(int32_t id, FILE *file, struct wc_error *err)
 			       (unsigned int)crc);
 	}
 	array_macro_free(id);
-	instances[id] = m;
+	enter(id, m);
 	return 0;
 }
 

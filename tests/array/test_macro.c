@@ -70,6 +70,22 @@ Test(macro, found_by_name_or_its_end)
 	array_macro_free(b);
 }
 
+// Ids are used again, so the newest instance may have the lowest one: a model that is reset beside another finds its own array.
+Test(macro, the_newest_of_a_name_is_found)
+{
+	int first = make("top.array", 4, 4, 1);
+	int second = make("top.array", 4, 4, 1);
+
+	cr_assert_eq(array_macro_find("top.array"), array_macro_get(second));
+	array_macro_free(first);
+	cr_assert_eq(make("top.array", 4, 4, 1), first);
+	cr_assert_eq(array_macro_find("top.array"), array_macro_get(first));
+	array_macro_free(first);
+	cr_assert_eq(array_macro_find("top.array"), array_macro_get(second));
+	array_macro_free(second);
+	cr_assert_null(array_macro_find("top.array"));
+}
+
 static int equal_weights(int a, int b)
 {
 	int equal = 0;
