@@ -3,8 +3,8 @@
 // The thin C++ layer over the verilated test bench (rtl/sim/wc_tb.sv): owns the model, hands its signals to C as pointers, and runs the
 // cycle loop. Memory, traces, probes and faults are C. Compiled once per configuration, into its wc_rtl.so.
 //
-// One cycle: the inputs of the cycle are set from the outputs of the cycle (which do not depend on them), the model settles with the clock low, the
-// clock rises. In waveforms cycle t is the time from 10 t to 10 t + 10, clock high first.
+// One cycle: the inputs of the cycle are set from the outputs of the cycle (which do not depend on them), the model settles with
+// the clock low, the clock rises. In waveforms cycle t is the time from 10 t to 10 t + 10, clock high first.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -101,7 +101,6 @@ static void connect_memory(struct wc_rtl_model *m, const struct wc_rtl_setup *se
 	port.bvalid = &t.m_axi_bvalid;
 	port.bready = &t.m_axi_bready;
 	axi_memory_init(&m->memory, setup->memory, &port, setup->latency_cycles, setup->random_memory, setup->seed);
-
 }
 
 static void connect_taps(struct wc_rtl_model *m)
@@ -237,8 +236,23 @@ static void tick(struct wc_rtl_model *m)
 	m->cycle++;
 }
 
+static void model_free(struct wc_rtl_model *m)
+{
+	if (!m)
+		return;
+	// Verilator's destructors use the thread's context, which is that of the model created last.
+	Verilated::threadContextp(&m->context);
+	m->top.final();
+#if VM_TRACE
+	if (m->waveform)
+		m->trace.close();
+#endif
+	delete m;
+}
+
 static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struct wc_error *err)
 {
+	printed[0] = 0;
 	array_macro_seed(setup->seed);
 	struct wc_rtl_model *m = new (std::nothrow) wc_rtl_model(setup);
 	if (!m) {
@@ -251,7 +265,7 @@ static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struc
 	m->top.eval();
 	if (!connect(m, setup)) {
 		wc_fail(err, WC_ERR_SYSTEM, "the RTL model lacks a memory that the shim looks for; its names and shim.cpp differ");
-		delete m;
+		model_free(m);
 		return nullptr;
 	}
 #if VM_TRACE
@@ -261,7 +275,7 @@ static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struc
 		m->trace.open(setup->waveform);
 		if (!m->trace.isOpen()) {
 			wc_fail(err, WC_ERR_SYSTEM, "cannot write the waveform '%s'", setup->waveform);
-			delete m;
+			model_free(m);
 			return nullptr;
 		}
 		m->waveform = setup->waveform;
@@ -280,24 +294,11 @@ static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struc
 	return m;
 }
 
-static void model_free(struct wc_rtl_model *m)
-{
-	if (!m)
-		return;
-	// Verilator's destructors use the thread's context, which is that of the model created last.
-	Verilated::threadContextp(&m->context);
-	m->top.final();
-#if VM_TRACE
-	if (m->waveform)
-		m->trace.close();
-#endif
-	delete m;
-}
-
 static uint32_t csr_read(struct wc_rtl_model *m, uint32_t offset)
 {
 	uint64_t limit = m->cycle + WATCHDOG_CYCLES;
 
+	Verilated::threadContextp(&m->context);
 	m->top.s_axil_araddr = static_cast<uint8_t>(offset);
 	m->top.s_axil_arvalid = 1;
 	m->top.s_axil_rready = 1;
@@ -318,6 +319,7 @@ static void csr_write(struct wc_rtl_model *m, uint32_t offset, uint32_t value)
 {
 	uint64_t limit = m->cycle + WATCHDOG_CYCLES;
 
+	Verilated::threadContextp(&m->context);
 	m->top.s_axil_awaddr = static_cast<uint8_t>(offset);
 	m->top.s_axil_wdata = value;
 	m->top.s_axil_awvalid = m->top.s_axil_wvalid = m->top.s_axil_bready = 1;
@@ -362,6 +364,7 @@ static int step(struct wc_rtl_model *m, uint64_t max_cycles, struct wc_error *er
 {
 	int ret = trouble(m, err);
 
+	// A failed assertion is noted in the thread's context, which is that of the model used last.
 	Verilated::threadContextp(&m->context);
 	for (uint64_t i = 0; !ret && i < max_cycles && !(*m->taps.levels & (TAP_IDLE | TAP_STOPPED)); i++) {
 		tick(m);
