@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cols adders of fp32: sum = old + chunk, or +0 + chunk with zero_i. Combinational; the adder is fp_pkg::fp32_add, as in fp32_add.v. Sums read +0 while not valid, so that idle
-// cycles cost a simulation nothing.
+// Cols adders of fp32: sum = old + chunk, or +0 + chunk with zero_i. Combinational; the adder is fp_pkg::fp32_add, as in
+// fp32_add.v. Sums read +0 while not valid, so that idle cycles cost a simulation nothing.
 `default_nettype none
 
 module acc_add #(

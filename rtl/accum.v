@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Double accumulator: two sides of AccRows rows of Cols fp32 sums. The rows of chunk sums that leave the array, aligned by the de-skew, are added to one
-// side while the other is drained or preloaded.
+// Double accumulator: two sides of AccRows rows of Cols fp32 sums. The rows of chunk sums that leave the array, aligned by the
+// de-skew, are added to one side while the other is drained or preloaded.
 //
 //   cycle t      row of chunk sums arrives; the old sums' row is read
 //   cycle t + 1  old (or +0 in a first wave without preload) + chunk, written back
 //
-// A wave's description is pushed when it begins to stream; descriptions leave in that order. finished_o says that this cycle writes a tile's last row: a read in
-// the next cycle sees it. The next wave's rows come at least 4 cycles after this wave's, so a row is never read before it is written.
+// A wave's description is pushed when it begins to stream; descriptions leave in that order. finished_o says that this cycle
+// writes a tile's last row: a read in the next cycle sees it. The next wave's rows come at least 4 cycles after this wave's, so a
+// row is never read before it is written.
 //
 // A drain may still be reading a side whose next tile's first wave arrives, if that wave starts from +0 and so does not read:
 // arrive_* let the drain keep ahead of it.
@@ -172,7 +173,8 @@ module accum #(
   accum_inside: assert property (@(posedge clk_i) disable iff (!rst_ni) !psum_valid_i || {16'd0, row_q} < AccRows)
   else $error("accum: row beyond the accumulator");
   // The accumulator is never overrun: a side is written for one purpose at a time, and read for one.
-  accum_one_writer: assert property (@(posedge clk_i) disable iff (!rst_ni) !(preload_write_i && add_valid_q && preload_side_i == add_side_q))
+  accum_one_writer: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      !(preload_write_i && add_valid_q && preload_side_i == add_side_q))
   else $error("accum: preload into the accumulating side");
   accum_one_reader: assert property (@(posedge clk_i) disable iff (!rst_ni) !(drain_read_i && sum_read && drain_side_i == side))
   else $error("accum: drain of the accumulating side");

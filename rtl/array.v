@@ -9,8 +9,8 @@
 //     ((+0 + a[0] w[0][c]) + a[1] w[1][c]) + ... + a[Rows-1] w[Rows-1][c]      in fp32, rounded after each addition,
 // is at psum_o[c] in cycle t + Rows * MacStages + c, with psum_valid_o[c]. Invalid sums read +0.
 //
-// Weight row k of the next wave may be presented from cycle t0 + k * MacStages on, where t0 is the cycle in which the present wave's first row 0
-// element enters with a_sel flipped: that frees the other register of row k. It must be presented before cycle
+// Weight row k of the next wave may be presented from cycle t0 + k * MacStages on, where t0 is the cycle in which the present
+// wave's first row 0 element enters with a_sel flipped: that frees the other register of row k. It must be presented before cycle
 // t1 + k * MacStages, t1 being the next wave's t0. Cycles in which en_i is 0 do not count: every register holds.
 //
 // Not here: skew and de-skew (skew.v), accumulation over chunks of K. Two simulation forms have the same ports, bits and cycles:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands of one engine, in order, between their dispatch and the moment when what they wait for is complete. The head goes to the engine when
-// every engine has completed as many commands as the head's wait fields say. Only the low Width bits of a command are kept; the
-// checker has made sure that the rest is zero.
+// Commands of one engine, in order, between their dispatch and the moment when what they wait for is complete. The head goes to
+// the engine when every engine has completed as many commands as the head's wait fields say. Only the low Width bits of a command
+// are kept; the checker has made sure that the rest is zero.
 //
 // Waits name commands issued earlier, and each queue is in order, so the oldest incomplete command can always go: no deadlock.
 `default_nettype none

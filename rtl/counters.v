@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The performance counters, 64 bits each, in the order of enum wc_counter (csim/backend.h); count_i[i] adds one to counter i. Reset clears them.
+// The performance counters, 64 bits each, in the order of enum wc_counter (csim/backend.h); count_i[i] adds one to counter i.
+// Reset clears them.
 `default_nettype none
 
 module counters #(

@@ -3,9 +3,9 @@
 // Control and status registers on AXI4-Lite, 32 bits each (offsets in the localparams below; the host's names are in csim/backend.h), and
 // the interrupt.
 //
-//   CTRL        bit 0: run. Writing 1 starts the sequencer; writing 0 is a soft reset: the device stops, lets the bursts that are out
-//               come home, and is reset but for the registers here; the write is answered when that is done. It clears TAIL,
-//               HEAD, DONE, the error, IRQ_STATUS and the counters; ring, window and IRQ_ENABLE stay.
+//   CTRL        bit 0: run. Writing 1 starts the sequencer; writing 0 while it runs is a soft reset: the device stops, lets the
+//               bursts that are out come home, and is reset but for the registers here; the write is answered when that is
+//               done. It clears TAIL, HEAD, DONE, the error, IRQ_STATUS and the counters; ring, window and IRQ_ENABLE stay.
 //   STATUS      bit 0 busy, bit 1 idle (all commands below TAIL complete), bit 2 stopped by an error; 15:8 why
 //   RING_BASE   the low 8 bits read 0
 //   IRQ_STATUS  bit 0: became idle, bit 1: stopped by an error; write 1 to clear

@@ -160,7 +160,7 @@ module dma_load #(
 
 `ifdef WC_ASSERT
   // Every beat belongs to a burst in flight.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(r_valid_i && !info_valid))
+  dma_load_known: assert property (@(posedge clk_i) disable iff (!rst_ni) !(r_valid_i && !info_valid))
   else $error("dma_load: a beat came that no burst asked for");
 `endif
 endmodule

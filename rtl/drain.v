@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drain: writes a finished tile's sums to the global buffer, one row a cycle, as fp32 or rounded to fp16 (fp_pkg::fp32_narrow, as in fp32_to_fp16.v).
+// Drain: writes a finished tile's sums to the global buffer, one row a cycle, as fp32 or rounded to fp16 (fp_pkg::fp32_narrow, as
+// in fp32_to_fp16.v).
 //
 //   cycle t      row is read from the accumulator
 //   cycle t + 1  converted and requested; held until granted, while the next row waits

@@ -246,7 +246,8 @@ module fetch #(
   fetch_progress: assert property (@(posedge clk_i) disable iff (!rst_ni) step && !empty |-> len != 16'd0)
   else $error("fetch: a segment without elements");
   // A request that is not granted stands unchanged, unless the device halts.
-  fetch_stable: assert property (@(posedge clk_i) disable iff (!rst_ni) req_o && !gnt_i && !halt_i |=> halt_i || (req_o && $stable(addr_o) && $stable(size_o)))
+  fetch_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      req_o && !gnt_i && !halt_i |=> halt_i || (req_o && $stable(addr_o) && $stable(size_o)))
   else $error("fetch: request changed while not granted");
 `endif
 endmodule

@@ -48,10 +48,10 @@ module fifo #(
 
 `ifdef WC_ASSERT
   // A word pushed into a full queue would be lost.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(push_i && !ready_o))
+  fifo_push: assert property (@(posedge clk_i) disable iff (!rst_ni) !(push_i && !ready_o))
   else $error("fifo: push when full");
   // A pop of an empty queue would take a word that was never written.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(pop_i && !valid_o))
+  fifo_pop: assert property (@(posedge clk_i) disable iff (!rst_ni) !(pop_i && !valid_o))
   else $error("fifo: pop when empty");
 `endif
 endmodule

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The global buffer: GbufBytes in 8 banks of LineBytes-wide lines, behind six ports (rtl/README.md, "Global buffer port"). Priority in the order A, D, B, load, store, vector;
-// a port is granted when none of the banks it touches is taken by a port before it, so several are served in one cycle.
+// The global buffer: GbufBytes in 8 banks of LineBytes-wide lines, behind six ports (rtl/README.md, "Global buffer port").
+// Priority in the order A, D, B, load, store, vector; a port is granted when none of the banks it touches is taken by a port
+// before it, so several are served in one cycle.
 //
-// An access starts at any multiple of 2 bytes and covers 1..LineBytes bytes. Reads answer exactly 2 cycles after the grant. A read granted after a
-// write sees it. Requesters check their ranges; an access beyond the buffer is outside this module's contract.
+// An access starts at any multiple of 2 bytes and covers 1..LineBytes bytes. Reads answer exactly 2 cycles after the grant. A
+// read granted after a write sees it. Requesters check their ranges; an access beyond the buffer is outside this module's
+// contract.
 `default_nettype none
 
 module gbuf #(
@@ -237,7 +239,8 @@ module gbuf #(
   generate
     for (p = 0; p < 6; p = p + 1) begin : g_assert
       gbuf_range: assert property (@(posedge clk_i) disable iff (!rst_ni)
-          !req[p] || (size[16*p+:16] != 16'd0 && size[16*p+:16] <= LineWord[15:0] && !addr[32*p] && {1'b0, addr[32*p+:32]} + {17'd0, size[16*p+:16]} <= LimitWord))
+          !req[p] || (size[16*p+:16] != 16'd0 && size[16*p+:16] <= LineWord[15:0] && !addr[32*p]
+              && {1'b0, addr[32*p+:32]} + {17'd0, size[16*p+:16]} <= LimitWord))
       else $error("gbuf: port %0d: access outside its contract", p);
     end
   endgenerate

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One bank of the global buffer: Depth lines, one access a cycle. A write stores bytes [first_i, end_i) of its source's line; three sources share the
-// bank, each already rotated into place. A line read in cycle t is at data_o in cycle t + 1.
+// One bank of the global buffer: Depth lines, one access a cycle. A write stores bytes [first_i, end_i) of its source's line;
+// three sources share the bank, each already rotated into place. A line read in cycle t is at data_o in cycle t + 1.
 `default_nettype none
 
 module gbuf_bank #(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an access of size_i bytes at addr_i lies in the global buffer. It touches line addr / LineBytes and, if it crosses the line's end, the next one.
+// Where an access of size_i bytes at addr_i lies in the global buffer. It touches line addr / LineBytes and, if it crosses the
+// line's end, the next one.
 //
-// Line l lies in bank {hash of l[top:1], l[0]} at row l / 8; the hash is the exclusive or of all pairs of bits above l[0]. Neighbouring lines never share a
-// bank, and strides of a power of two spread over the banks.
+// Line l lies in bank {hash of l[top:1], l[0]} at row l / 8; the hash is the exclusive or of all pairs of bits above l[0].
+// Neighbouring lines never share a bank, and strides of a power of two spread over the banks.
 `default_nettype none
 
 module gbuf_place #(

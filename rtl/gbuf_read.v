@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read side of one global buffer port: the cycle after a grant the touched lines leave their banks; here they are picked, joined and shifted, so that the byte at
-// the access's address is byte 0 of rdata_o, with rvalid_o, two cycles after the grant.
+// Read side of one global buffer port: the cycle after a grant the touched lines leave their banks; here they are picked, joined
+// and shifted, so that the byte at the access's address is byte 0 of rdata_o, with rvalid_o, two cycles after the grant.
 `default_nettype none
 
 module gbuf_read #(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places a write's bytes for the global buffer's banks: byte 0 of data_i goes to byte offset_i of the line, and what runs over the line's end to the
-// beginning, where the next line takes it. Zero while not valid, so that idle cycles cost a simulation nothing.
+// Places a write's bytes for the global buffer's banks: byte 0 of data_i goes to byte offset_i of the line, and what runs over
+// the line's end to the beginning, where the next line takes it. Zero while not valid, so that idle cycles cost a simulation
+// nothing.
 `default_nettype none
 
 module gbuf_rotate #(

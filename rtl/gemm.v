@@ -2,11 +2,11 @@
 //
 // The GEMM engine: fetchers, operand buffers, wave control, array, accumulators, preload and drain (rtl/README.md).
 //
-// Commands are accepted ahead: while one tile streams, the fetchers already fill operands of its next waves and of the next command, and the
-// tile before is drained. done_o pulses once per command, in order, after its last row has been written.
+// Commands are accepted ahead: while one tile streams, the fetchers already fill operands of its next waves and of the next
+// command, and the tile before is drained. done_o pulses once per command, in order, after its last row has been written.
 //
-// An access outside the global buffer (status buffer_range) is not made. It stops the engine once every earlier command is done, so that the index
-// reported is the first bad command's whichever unit found it.
+// An access outside the global buffer (status buffer_range) is not made. It stops the engine once every earlier command is done,
+// so that the index reported is the first bad command's whichever unit found it.
 `default_nettype none
 
 module gemm #(
@@ -590,9 +590,10 @@ module gemm #(
     else d_hold_q <= d_req_o && !d_gnt_i;
   always @(posedge clk_i) d_pre_q <= d_pre;
 
-  // A tile's first wave may stream when the tile two before, which used the side, is written and the preload is there. Without preload it may also
-  // follow a drain in progress: sums come Latency cycles after their vectors, and the drain is kept at least 3 rows ahead of them, if need be at
-  // the cost of port A. The new tile must not have fewer rows, so that its second wave finds the drain over.
+  // A tile's first wave may stream when the tile two before, which used the side, is written and the preload is there. Without
+  // preload it may also follow a drain in progress: sums come Latency cycles after their vectors, and the drain is kept at least
+  // 3 rows ahead of them, if need be at the cost of port A. The new tile must not have fewer rows, so that its second wave finds
+  // the drain over.
   wire [TileBits-1:0] behind = start_tile_q - done_tile;
   wire early = behind == 2 && drain_rows >= 16'd4 && next_m_rows >= drain_m_rows;
   assign acc_ready = pre_tile != start_tile_q && (behind < 2 || early);
@@ -669,7 +670,8 @@ module gemm #(
       !(psum_valid[Cols-1] && early_q && arrive_first && arrive_side == drain_side) || drain_rows > arrive_row)
   else $error("gemm: accumulator overrun");
   gemm_d_stable: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      !$past(d_req_o && !d_gnt_i) || $past(halt) || halt || (d_req_o && d_we_o == $past(d_we_o) && d_addr_o == $past(d_addr_o) && d_size_o == $past(d_size_o)))
+      !$past(d_req_o && !d_gnt_i) || $past(halt) || halt || (d_req_o && d_we_o == $past(d_we_o)
+          && d_addr_o == $past(d_addr_o) && d_size_o == $past(d_size_o)))
   else $error("gemm: request at port D changed while not granted");
   gemm_urgent: assert property (@(posedge clk_i) disable iff (!rst_ni) !a_fetch_req || a_gnt_i || drain_urgent)
   else $error("gemm: port A not granted at once");

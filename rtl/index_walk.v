@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Address of the present position in a walk over (count2, count1, count0), innermost count0, by addition alone (rtl/README.md, "The two
-// walkers"). A step adds delta0; when count0 wraps it adds delta1 instead, when count1 wraps as well delta2. The deltas are differences from
-// the last position before the wrap.
+// Address of the present position in a walk over (count2, count1, count0), innermost count0, by addition alone (rtl/README.md,
+// "The two walkers"). A step adds delta0; when count0 wraps it adds delta1 instead, when count1 wraps as well delta2. The deltas
+// are differences from the last position before the wrap.
 //
 // load_i puts the walk at (start2, start1, start0), whose address is base_i; it wins over step_i. wrap0_o, wrap1_o and wrap2_o say
 // combinationally what a step now would wrap. A step from the last position goes on at index (0, 0, 0) with delta2; a well-formed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preload: reads the fp32 sums that a tile starts from into its side of the accumulator, row by row, ahead of the tile's waves. It waits until the tile
-// that used the side before is drained. Tiles without preload are passed over.
+// Preload: reads the fp32 sums that a tile starts from into its side of the accumulator, row by row, ahead of the tile's waves.
+// It waits until the tile that used the side before is drained. Tiles without preload are passed over.
 //
 // A row outside the global buffer is not read: error_o stays set and the unit stands still.
 `default_nettype none

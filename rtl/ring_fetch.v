@@ -4,8 +4,9 @@
 // over in order, whole. Up to Ahead commands are in flight or waiting; their space is reserved before a burst is asked for, so that
 // the ring never stalls the read channel that it shares with the loads.
 //
-// The ring's base is a multiple of 256, so no burst crosses a 4 KiB page. A command whose slot lies outside the memory window is not fetched, one whose
-// beats came with an error response is not to be trusted; both are handed over with the status that says so, in their turn.
+// The ring's base is a multiple of 256, so no burst crosses a 4 KiB page. A command whose slot lies outside the memory window is
+// not fetched, one whose beats came with an error response is not to be trusted; both are handed over with the status that says
+// so, in their turn.
 //
 // head_o counts the commands whose last beat has arrived: the host may overwrite their slots.
 `default_nettype none
@@ -140,7 +141,7 @@ module ring_fetch #(
 
 `ifdef WC_ASSERT
   // Space was reserved for every beat: the shared read channel is never held up.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(r_valid_i && !r_ready_o))
+  ring_fetch_space: assert property (@(posedge clk_i) disable iff (!rst_ni) !(r_valid_i && !r_ready_o))
   else $error("ring_fetch: a beat came without space reserved");
 `endif
 endmodule

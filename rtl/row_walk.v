@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Address of row (i1, i2) of a strided tensor, base + i1 stride1 + i2 stride2, by addition alone. load_i sets it to row (0, 0); next_row_i and
-// next_plane_i (which goes back to i1 = 0) step it. Addresses wrap at 32 bits; the user checks the range.
+// Address of row (i1, i2) of a strided tensor, base + i1 stride1 + i2 stride2, by addition alone. load_i sets it to row (0, 0);
+// next_row_i and next_plane_i (which goes back to i1 = 0) step it. Addresses wrap at 32 bits; the user checks the range.
 `default_nettype none
 
 module row_walk (

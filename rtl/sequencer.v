@@ -5,9 +5,9 @@
 //
 // Engines are numbered as the wait fields are: 0 load, 1 gemm, 2 vector, 3 store.
 //
-// A command that fails its check is reported only when every command before it is complete, so the index kept is the lowest, and whatever was
-// issued before has had its whole effect; an engine's error is reported at once, the lowest index if several come in one cycle. halt_o then keeps
-// the engines from any further access.
+// A command that fails its check is reported only when every command before it is complete, so the index kept is the lowest, and
+// whatever was issued before has had its whole effect; an engine's error is reported at once, the lowest index if several come in
+// one cycle. halt_o then keeps the engines from any further access.
 //
 // Two cycles per command beyond the fetch: check, dispatch. A full queue holds up the commands behind it.
 `default_nettype none
@@ -195,7 +195,7 @@ module sequencer #(
 
 `ifdef WC_ASSERT
   // No engine completes more than it was given.
-  assert property (@(posedge clk_i) disable iff (!rst_ni)
+  sequencer_issued: assert property (@(posedge clk_i) disable iff (!rst_ni)
     done_load_q <= issued_load_q && done_gemm_q <= issued_gemm_q && done_vector_q <= issued_vector_q && done_store_q <= issued_store_q)
   else $error("sequencer: an engine completed a command that was not issued");
 `endif

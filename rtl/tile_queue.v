@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GEMM engine's tiles between acceptance and the write of their last row. Four stages work on different tiles at a time, each in order:
-// preload, weight load (waves), accumulator read for the drain, and completion, which frees the place. Each has a pointer and sees its tile.
+// The GEMM engine's tiles between acceptance and the write of their last row. Four stages work on different tiles at a time, each
+// in order: preload, weight load (waves), accumulator read for the drain, and completion, which frees the place. Each has a
+// pointer and sees its tile.
 //
 // Pointers count tiles modulo 16; a tile's number is the pointer's value. done <= read <= waves, preload <= pushed <= done + 8.
 `default_nettype none
@@ -73,7 +74,8 @@ module tile_queue #(
   tile_queue_full: assert property (@(posedge clk_i) disable iff (!rst_ni) push_i |-> ready_o)
   else $error("tile_queue: push when full");
   tile_queue_order: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      (!wave_next_i || wave_valid_o) && (!preload_next_i || preload_valid_o) && (!read_next_i || read_q != wave_q) && (!done_next_i || done_q != push_q))
+      (!wave_next_i || wave_valid_o) && (!preload_next_i || preload_valid_o) && (!read_next_i || read_q != wave_q)
+          && (!done_next_i || done_q != push_q))
   else $error("tile_queue: a stage passed another");
 `endif
 endmodule

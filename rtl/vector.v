@@ -2,13 +2,14 @@
 //
 // VECTOR engine: element-wise work on rows of fp16 in the global buffer, a line of LineBytes (a chunk) at a time, while the array goes on.
 //
-// Chunks are pipelined through the buffer's one vector port: reads run up to Ahead chunks before the writes, and a finished chunk is written
-// before another is read. Without other traffic a chunk takes 2 cycles (3 with an fp16 aux).
+// Chunks are pipelined through the buffer's one vector port: reads run up to Ahead chunks before the writes, and a finished chunk
+// is written before another is read. Without other traffic a chunk takes 2 cycles (3 with an fp16 aux).
 //
-// Mask bits are gathered in a register of one line, that is of 16 chunks (a group): read before its group, or written after it, at the cost of
-// a few idle cycles. The last byte's bits beyond the row are zero.
+// Mask bits are gathered in a register of one line, that is of 16 chunks (a group): read before its group, or written after it,
+// at the cost of a few idle cycles. The last byte's bits beyond the row are zero.
 //
-// dst may be src; no other overlap of source and destination is defined. Rows are checked against the buffer's size before their first access.
+// dst may be src; no other overlap of source and destination is defined. Rows are checked against the buffer's size before their
+// first access.
 `default_nettype none
 
 module vector #(
@@ -312,7 +313,8 @@ module vector #(
 
 `ifdef WC_ASSERT
   // Every chunk read is written.
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !((state_q == ROW_DONE) && (src_valid || aux_valid || (in_flight_q != 3'd0))))
+  vector_written: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    !((state_q == ROW_DONE) && (src_valid || aux_valid || (in_flight_q != 3'd0))))
   else $error("vector: a chunk was read and not written");
 `endif
 endmodule

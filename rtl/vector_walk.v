@@ -2,8 +2,8 @@
 //
 // Vector walk of an operand fetcher: address and image position of the present vector's tap (0, 0) (rtl/README.md, "The two walkers").
 //
-// load_i puts it at the start of the command whose fetch block (commands.def) is load_fields_i; step_i goes to the next vector of the command
-// in fields_i. y_o and x_o are signed.
+// load_i puts it at the start of the command whose fetch block (commands.def) is load_fields_i; step_i goes to the next vector of
+// the command in fields_i. y_o and x_o are signed.
 `default_nettype none
 
 module vector_walk (

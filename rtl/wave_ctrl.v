@@ -9,11 +9,12 @@
 //   wave i+1  load           |= Rows =|       from the cycle in which wave i begins to stream
 //             stream                      |=== m(i+1) ===|
 //
-// Wave i + 1 streams from T(i+1) = max(T(i) + m(i), L(i+1) + Rows) on, once A is full and, in a tile's first wave, acc_ready_i. With
-// MacStages = 2 PE row k is reached k cycles later still, so that weights may enter Rows - 1 cycles after T(i) at the earliest, and T(i+1) > L(i+1) is enough.
+// Wave i + 1 streams from T(i+1) = max(T(i) + m(i), L(i+1) + Rows) on, once A is full and, in a tile's first wave, acc_ready_i.
+// With MacStages = 2 PE row k is reached k cycles later still, so that its weight must come later and may: L(i+1) >= T(i) +
+// Rows - 1, and T(i+1) > L(i+1) is enough.
 //
-// Everything here is in the cycle of the buffers' reads; feed_* are the same a cycle later, when the data enter the array. Causes of idle cycles
-// are given for the feed cycle; exactly one of busy and the four stalls is set in every cycle.
+// Everything here is in the cycle of the buffers' reads; feed_* are the same a cycle later, when the data enter the array.
+// Causes of idle cycles are given for the feed cycle; exactly one of busy and the four stalls is set in every cycle.
 `default_nettype none
 
 module wave_ctrl #(
@@ -232,15 +233,15 @@ module wave_ctrl #(
   end
 
   // ---- why no vector enters ----
-  // In the first Rows cycles after a wave began nothing could follow it: it was too short. Later its successor waits for its operands, be it that
-  // their buffers are not full or that weights load late because B was; or else for the accumulator.
+  // In the first Rows cycles after a wave began nothing could follow it: it was too short. Later its successor waits for its
+  // operands, be it that their buffers are not full or that weights load late because B was; or else for the accumulator.
   wire short_wait = since_q < RowsWord[15:0];
   wire operand_wait = !pend_q || !loaded || !a_full_q[pend_side_q];
   wire idle = !a_read_o;
   wire none = !pend_q && !tile_valid_i;
 
-  // A bubble is an idle cycle although the wave before had Rows rows or more and B has been full for Rows cycles. This is judged by ages of the buffers, not by
-  // the engines' states above.
+  // A bubble is an idle cycle although the wave before had Rows rows or more and B has been full for Rows cycles. This is judged
+  // by ages of the buffers, not by the engines' states above.
   localparam integer AgeBits = $clog2(Rows) + 1;
   reg [AgeBits-1:0] age0_q, age1_q;   // cycles since B's side was filled, up to Rows
   reg               full_wave_q;      // the wave that streamed last had Rows rows or more
@@ -282,10 +283,12 @@ module wave_ctrl #(
   wave_enable_one_hot: assert property (@(posedge clk_i) disable iff (!rst_ni) (feed_b_enable_q & (feed_b_enable_q - 1'b1)) == {Rows{1'b0}})
   else $error("wave_ctrl: more than one weight row enabled");
   wave_one_cause: assert property (@(posedge clk_i) disable iff (!rst_ni)
-      {31'd0, feed_a_valid_q} + {31'd0, stall_operand_q} + {31'd0, stall_weight_q} + {31'd0, stall_accumulator_q} + {31'd0, stall_command_q} == 32'd1)
+      {31'd0, feed_a_valid_q} + {31'd0, stall_operand_q} + {31'd0, stall_weight_q}
+          + {31'd0, stall_accumulator_q} + {31'd0, stall_command_q} == 32'd1)
   else $error("wave_ctrl: a cycle without exactly one cause");
   // The register being loaded is not the one that the streaming wave uses.
-  wave_register_free: assert property (@(posedge clk_i) disable iff (!rst_ni) a_read_o && b_read_o && MacStages == 1 |-> a_side_o != b_side_o)
+  wave_register_free: assert property (@(posedge clk_i) disable iff (!rst_ni)
+      a_read_o && b_read_o && MacStages == 1 |-> a_side_o != b_side_o)
   else $error("wave_ctrl: weights loaded under the wave that uses them");
   wave_refill: assert property (@(posedge clk_i) disable iff (!rst_ni) (a_full_q & a_filled_i) == 2'b00 && (b_full_q & b_filled_i) == 2'b00)
   else $error("wave_ctrl: a full side was filled again");

@@ -486,8 +486,8 @@ module wavecore #(
   ) u_counters (
       .clk_i   (clk_i),
       .rst_ni  (core_rst_n),
-      .count_i ({ring_beat, vector_busy && active, write_beat, read_beat, bubble, wave, stall_command && active, stall_accumulator && active,
-                 stall_weight && active, stall_operand && active, array_busy && active, active}),
+      .count_i ({ring_beat, vector_busy && active, write_beat, read_beat, bubble, wave, stall_command && active,
+                 stall_accumulator && active, stall_weight && active, stall_operand && active, array_busy && active, active}),
       .select_i(counter_select),
       .value_o (counter)
   );

@@ -4,8 +4,8 @@
 // PE grid is a cycle-exact C macro (csim/array) behind one DPI call per clock edge. Same bits at every port in every cycle.
 //
 // The macro is found by this instance's hierarchical name; its C interface reads column sums and weights, flips bits, saves and
-// restores. No call is made while nothing is in flight. When a window is set there, its 4 x 4 PEs show in the win_ signals, PE (i, j) of the
-// window at index 4 * i + j.
+// restores. No call is made while nothing is in flight. When a window is set there, its 4 x 4 PEs show in the win_ signals, PE
+// (i, j) of the window at index 4 * i + j.
 //
 // The model holds an id instead of a pointer, so that a saved model can be restored in another process.
 `default_nettype none

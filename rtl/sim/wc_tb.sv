@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the host's shim simulates: the device, its AXI checker, and the points inside that traces, probes and faults look at, as plain ports.
-// Everything on the ports is a function of registers in the same cycle, so the shim reads it before the clock edge.
+// What the host's shim simulates: the device, its AXI checker, and the points inside that traces, probes and faults look at, as
+// plain ports. Everything on the ports is a function of registers in the same cycle, so the shim reads it before the clock edge.
 //
 //   events_o   one bit per thing that happens in this cycle; while it is 0 no other trace port means anything
 //              3:0 an engine takes a command (load, gemm, vector, store), 7:4 an engine completes one,
@@ -248,8 +248,8 @@ module wc_tb #(
   assign events_o = {18'd0, u_dut.u_gemm.feed_b_valid, u_dut.u_gemm.feed_a_valid, u_dut.u_gemm.acc_valid, u_dut.u_gemm.drain_valid,
                      u_dut.u_gemm.wave_end, u_dut.u_gemm.wave_begin, u_dut.eng_done, begins};
 
-  wire moves = (begins != 4'd0) || (u_dut.eng_done != 4'd0) || u_dut.array_busy || u_dut.ld_gnt || u_dut.st_gnt || u_dut.v_gnt || u_dut.a_gnt
-            || u_dut.b_gnt || u_dut.d_gnt || u_dut.ring_beat || u_dut.read_beat || u_dut.write_beat;
+  wire moves = (begins != 4'd0) || (u_dut.eng_done != 4'd0) || u_dut.array_busy || u_dut.ld_gnt || u_dut.st_gnt || u_dut.v_gnt
+            || u_dut.a_gnt || u_dut.b_gnt || u_dut.d_gnt || u_dut.ring_beat || u_dut.read_beat || u_dut.write_beat;
   assign levels_o = {4'd0, moves, irq, u_dut.stopped, u_dut.idle};
 
   wire unused = &{1'b0, bresp, rresp, arsize, arburst, awid, awsize, awburst, 1'b0};

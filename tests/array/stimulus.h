@@ -2,8 +2,9 @@
 //
 // A program of waves for the array, as a correct feeder would play it, and what must come out.
 //
-// Time is counted in enabled cycles. Wave i occupies cycles [start, start + length) at row 0, uses weight register i & 1 and has its
-// weight row k on the bus in cycle load + k * stages. Starts and loads are as early as the protocol of rtl/array.v allows, or a random bit later.
+// Time is counted in enabled cycles. Wave i occupies cycles [start, start + length) at row 0, uses weight register i & 1 and has
+// its weight row k on the bus in cycle load + k * stages. Starts and loads are as early as the protocol of rtl/array.v allows, or
+// a random bit later.
 #ifndef WC_TESTS_ARRAY_STIMULUS_H
 #define WC_TESTS_ARRAY_STIMULUS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The array against its defining equation, played as a correct feeder plays it: every sum in its column and cycle, nothing else valid, ports
-// frozen in stalls, and every PE's partial sum where the probes look.
+// The array against its defining equation, played as a correct feeder plays it: every sum in its column and cycle, nothing else
+// valid, ports frozen in stalls, and every PE's partial sum where the probes look.
 #include <criterion/criterion.h>
 
 #include "csim/array/array_macro.h"

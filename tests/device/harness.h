@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device on a bench: the verilated RTL behind struct wc_backend, a memory, a command ring, and the few calls that every test needs. Faults of the
-// harness itself (no library, no memory) fail the test at once.
+// A device on a bench: the verilated RTL behind struct wc_backend, a memory, a command ring, and the few calls that every test
+// needs. Faults of the harness itself (no library, no memory) fail the test at once.
 #ifndef WC_TEST_DEVICE_HARNESS_H
 #define WC_TEST_DEVICE_HARNESS_H
 

@@ -149,8 +149,8 @@ Test(events, an_assertion_of_the_design_ends_the_step_with_its_text)
 	int ret;
 
 	bench_open(&b, CONFIG_QUICK, NULL, 1);
-	// The window shrinks under a row whose range was checked before: the 17th burst, which waits for one of 16 before it to come home, is outside, and
-	// the AXI checker says so.
+	// The window shrinks under a row whose range was checked before: the 17th burst, which waits for one of 16 before it to
+	// come home, is outside, and the AXI checker says so.
 	c = command_load(b.data + 16, 0, 65536);
 	bench_issue(&b, &c);
 	bench_set_csr(&b, WC_CSR_TAIL, b.issued);

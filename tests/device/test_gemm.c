@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GEMM on the whole device against the functional C model, which interprets the same command on its own: every drained row, in order, and the
-// whole global buffer afterwards. (tests/gemm walks the shapes of all three GEMMs; here it is about the device round the engine.)
+// GEMM on the whole device against the functional C model, which interprets the same command on its own: every drained row, in
+// order, and the whole global buffer afterwards. (tests/gemm walks the shapes of all three GEMMs; here it is about the device
+// round the engine.)
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cycles: same seed, same cycles, whatever looks on; another memory, the same results. Counters add up, and agree with the memory's monitor.
+// Cycles: same seed, same cycles, whatever looks on; another memory, the same results. Counters add up, and agree with the
+// memory's monitor.
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LOAD and STORE: every byte arrives where the strides say, nothing else is touched, and the memory moves exactly the beats that the shapes need.
+// LOAD and STORE: every byte arrives where the strides say, nothing else is touched, and the memory moves exactly the beats that
+// the shapes need.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// VECTOR: the three operations on rows of any length and stride, against plain loops written from commands.def; every byte of the buffer is compared.
+// VECTOR: the three operations on rows of any length and stride, against plain loops written from commands.def; every byte of the
+// buffer is compared.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

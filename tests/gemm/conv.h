@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GEMM commands of a convolution's three passes, for the tests of the engine. Tensors are NHWC with rows on 16-byte boundaries, weights dense KRSC.
+// GEMM commands of a convolution's three passes, for the tests of the engine. Tensors are NHWC with rows on 16-byte boundaries,
+// weights dense KRSC.
 #ifndef WC_TESTS_GEMM_CONV_H
 #define WC_TESTS_GEMM_CONV_H
 

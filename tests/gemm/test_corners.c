@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lowering of a network reaches seldom or never: operands exchanged (so that A is fetched as B usually is), sums of nothing, tiles of one row or one column,
-// preloads under fp16 drains, many tiny tiles in flight.
+// What the lowering of a network reaches seldom or never: operands exchanged (so that A is fetched as B usually is), sums of
+// nothing, tiles of one row or one column, preloads under fp16 drains, many tiny tiles in flight.
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of conv.c, carried out by the engine, are the convolution and its gradients: with small integers every sum is exact, so plain integer loops over the
-// equations must give the same values. This holds the interpreter and the command builders to the mathematics.
+// The commands of conv.c, carried out by the engine, are the convolution and its gradients: with small integers every sum is
+// exact, so plain integer loops over the equations must give the same values. This holds the interpreter and the command builders
+// to the mathematics.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

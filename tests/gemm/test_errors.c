@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An access outside the global buffer stops the engine with status buffer_range and the index of the first bad command, whichever unit finds it first. Commands before it are
-// complete, nothing after it has an effect, and nothing is accessed any more. A halt stops all accesses at once.
+// An access outside the global buffer stops the engine with status buffer_range and the index of the first bad command, whichever
+// unit finds it first. Commands before it are complete, nothing after it has an effect, and nothing is accessed any more. A halt
+// stops all accesses at once.
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine computes the three GEMMs of training, for every kernel, stride, padding, dilation and tail, whatever else uses the buffer's ports.
+// The engine computes the three GEMMs of training, for every kernel, stride, padding, dilation and tail, whatever else uses the
+// buffer's ports.
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wave timing that rtl/README.md promises: no idle cycle between waves of at least Rows rows, a bubble of Rows - m cycles after a shorter one, next command and
-// drain hidden under the present tile.
+// The wave timing that rtl/README.md promises: no idle cycle between waves of at least Rows rows, a bubble of Rows - m cycles
+// after a shorter one, next command and drain hidden under the present tile.
 #include <criterion/criterion.h>
 
 #include "bench.h"
@@ -47,8 +47,8 @@ Test(gemm_timing, single_wave_tiles)
 	bench_free(b);
 }
 
-// Waves of exactly Rows rows just hide the next one's weights. B is filled at the same rate, and loses cycles where it meets A in a bank: those are
-// operand stalls, and the only ones.
+// Waves of exactly Rows rows just hide the next one's weights. B is filled at the same rate, and loses cycles where it meets A in
+// a bank: those are operand stalls, and the only ones.
 Test(gemm_timing, waves_of_rows_rows)
 {
 	for (int i = 0; i < BENCH_OPS_COUNT; i++) {

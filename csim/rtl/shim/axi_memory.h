@@ -9,8 +9,9 @@
 // A beat outside struct wc_memory is answered SLVERR when it lies in the 4096 bytes behind its end, DECERR otherwise; it moves and counts
 // nothing.
 //
-// Every cycle, before the clock edge: call axi_memory_cycle(). It reads the device's outputs of this cycle, sets the device's inputs for it, and does
-// the transfers of which both sides now agree. That is sound because the device's outputs do not depend on its inputs of the same cycle.
+// Every cycle, before the clock edge: call axi_memory_cycle(). It reads the device's outputs of this cycle, sets the device's
+// inputs for it, and does the transfers of which both sides now agree. That is sound because the device's outputs do not depend
+// on its inputs of the same cycle.
 #ifndef WC_AXI_MEMORY_H
 #define WC_AXI_MEMORY_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The observer's probe: operands as they enter the array, partial sums of one column, accumulator rows (csim/backend.h, enum wc_probe_kind).
+// The observer's probe: operands as they enter the array, partial sums of one column, accumulator rows (csim/backend.h, enum
+// wc_probe_kind).
 //
 // A vector's partial sums exist at different times: with T the cycle in which it enters, PE row r of column c holds its sum in cycle
 // T + (r + 1) MacStages + c. They are gathered per vector and reported when the last row's is there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device's memories and registers behind the model, for debug access, probes and planted faults. Each pointer is storage of the verilated
-// model (or of the array macro), found by name when the model is made.
+// The device's memories and registers behind the model, for debug access, probes and planted faults. Each pointer is storage of
+// the verilated model (or of the array macro), found by name when the model is made.
 #ifndef WC_DEVICE_STATE_H
 #define WC_DEVICE_STATE_H
 
