@@ -9,6 +9,8 @@
 
 // Larger than any buffer, and small enough for sums of offsets in 32 bits.
 enum { SLAB_MAX_BYTES = 1 << 30 };
+// A program of more steps takes gigabytes.
+enum { STEPS_MAX = 1 << 24 };
 
 static int no_memory(struct expansion *x)
 {
@@ -45,6 +47,29 @@ void expand_release(struct expansion *x)
 	free(x->tensors);
 	x->root = x->free_from = x->cuts = x->cuts_group = x->resident_weight = x->resident_sums = NULL;
 	x->tensors = NULL;
+}
+
+static int too_long(struct expansion *x)
+{
+	return wc_fail(x->err, WC_ERR_INPUT, "the schedule takes more than %d steps; use a smaller batch, a larger sub_batch or fewer strips or slices",
+		       STEPS_MAX);
+}
+
+int expand_check_length(struct expansion *x)
+{
+	int64_t steps = 0;
+
+	for (int i = 0; i < x->schedule->group_count; i++) {
+		const struct sched_group *group = &x->schedule->groups[i];
+		const int64_t iterations = ((int64_t)x->schedule->batch + group->sub_batch - 1) / group->sub_batch;
+
+		for (int s = 0; s < group->strip_count; s++) {
+			steps += iterations * group->strips[s].statement_count;
+			if (steps > STEPS_MAX)
+				return too_long(x);
+		}
+	}
+	return 0;
 }
 
 const char *expand_group_text(const struct expansion *x, char *text, size_t bytes)
@@ -130,6 +155,8 @@ int expand_step(struct expansion *x, struct step step)
 	struct program *program = x->program;
 	int index = program->step_count;
 
+	if (index == STEPS_MAX)
+		return too_long(x);
 	if (index == x->step_capacity) {
 		size_t capacity = x->step_capacity ? (size_t)x->step_capacity * 2 : 64;
 		struct step *steps = reallocarray(program->steps, capacity, sizeof(*steps));

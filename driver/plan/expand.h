@@ -44,6 +44,9 @@ struct expand_tensor {
 int expand_init(struct expansion *x, struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
 void expand_release(struct expansion *x);
 
+// WC_ERR_INPUT if the schedule's statements alone make more steps than a program may have; expand_step() holds slices to the same limit.
+int expand_check_length(struct expansion *x);
+
 // Enter a group: slabs for what is resident, and the loads of resident weights. Not placed yet.
 int expand_begin_group(struct expansion *x, const struct sched_group *group, int group_index);
 // The stores of resident sums.

@@ -275,7 +275,9 @@ int program_expand(struct program *program, const struct schedule *schedule, con
 	rc = expand_init(&placer.x, program, schedule, net, err);
 	if (rc)
 		return rc;
-	rc = usage_init(&placer.usage, schedule->buffer_bytes) ? no_memory(&placer) : 0;
+	rc = expand_check_length(&placer.x);
+	if (!rc && usage_init(&placer.usage, schedule->buffer_bytes))
+		rc = no_memory(&placer);
 	for (int i = 0; !rc && i < schedule->group_count; i++)
 		rc = place_group(&placer, &schedule->groups[i], i);
 	if (!rc)

@@ -265,3 +265,20 @@ Test(program, what_cannot_be_placed_is_refused_with_layer_and_bytes)
 	}
 	net_release(&net);
 }
+
+// A schedule that would expand to millions of steps is refused before memory is asked for.
+Test(program, too_many_steps)
+{
+	const struct plan_options options = common_options(65535, 4096);
+	struct schedule schedule;
+	struct program program;
+	struct wc_error err;
+	struct net net;
+
+	common_net(&net, "name: tall\ninput: {height: 16384, width: 1, channels: 1}\nnodes: [{name: c, op: conv, channels: 1, kernel: 1}]\n");
+	common_plan(&schedule, "baseline", &net, &options);
+	cr_assert_eq(program_expand(&program, &schedule, &net, &err), WC_ERR_INPUT);
+	cr_assert(strstr(err.text, "more than 16777216 steps"), "%s", err.text);
+	schedule_release(&schedule);
+	net_release(&net);
+}
