@@ -33,7 +33,9 @@ extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trac
 // status: misuse is reported. Strings live until the process ends. --help prints the table and exits.
 int cli_parse(const struct cli_command *command, int argc, const char **argv, const struct poptOption *table, const char **arguments, int min, int max);
 
-// Print "error: TEXT" and give the exit status of an enum wc_result.
+// The exit status of 0 or an error code of traces/error.h.
+enum cli_exit cli_exit_of(int result);
+// Print "error: TEXT" and give the exit status of the code.
 int cli_fail(const struct wc_error *err, int result);
 // The same for a text of the command line's own.
 int cli_misuse(const struct cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -150,6 +150,21 @@ static int split(char *list, const char **names, int *count, struct wc_error *er
 	return 0;
 }
 
+// Files are named after the last part of the schedule's name: two runs of one name would write into the same ones.
+static int outputs_differ(const char *const *names, int count, struct wc_error *err)
+{
+	if (words.trace && words.golden_trace && !strcmp(words.trace, words.golden_trace))
+		return wc_fail(err, WC_ERR_INPUT, "--golden-trace: '%s' is the file of --trace too", words.golden_trace);
+	if (!words.trace && !words.golden_trace && !words.dump && !words.waves)
+		return 0;
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < i; k++)
+			if (!strcmp(basename(names[i]), basename(names[k])))
+				return wc_fail(err, WC_ERR_INPUT, "--schedule: '%s' and '%s' would write the same files; run them one by one",
+					       names[k], names[i]);
+	return 0;
+}
+
 // Plan or read every schedule once, so that a wrong name shows before anything is built or run.
 static int try_schedules(const char *const *names, int count, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {
@@ -275,6 +290,8 @@ static int run(int argc, const char **argv)
 	list = strdup(words.schedule ? words.schedule : "mbs");
 	if (!result)
 		result = list ? split(list, schedules, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
+	if (!result)
+		result = outputs_differ(schedules, count, &err);
 	if (!result)
 		result = net_open(&net, words.net ? words.net : "fashion-conv", &err);
 	if (!result)

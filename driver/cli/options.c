@@ -10,10 +10,11 @@
 
 #include "driver/cli/cli.h"
 
-int cli_fail(const struct wc_error *err, int result)
+enum cli_exit cli_exit_of(int result)
 {
-	fprintf(stderr, "error: %s\n", err->text);
 	switch (result) {
+	case 0:
+		return CLI_OK;
 	case WC_ERR_MISMATCH:
 		return CLI_MISMATCH;
 	case WC_ERR_INPUT:
@@ -23,6 +24,12 @@ int cli_fail(const struct wc_error *err, int result)
 	default:
 		return CLI_SYSTEM;
 	}
+}
+
+int cli_fail(const struct wc_error *err, int result)
+{
+	fprintf(stderr, "error: %s\n", err->text);
+	return cli_exit_of(result);
 }
 
 int cli_misuse(const struct cli_command *command, const char *format, ...)

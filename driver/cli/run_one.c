@@ -135,22 +135,6 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 		describe_mismatch(object, result, job->net);
 }
 
-static enum cli_exit exit_of(int result)
-{
-	switch (result) {
-	case 0:
-		return CLI_OK;
-	case WC_ERR_MISMATCH:
-		return CLI_MISMATCH;
-	case WC_ERR_INPUT:
-		return CLI_USAGE;
-	case WC_ERR_STOPPED:
-		return CLI_INTERRUPTED;
-	default:
-		return CLI_SYSTEM;
-	}
-}
-
 // "stem.ext" with the schedule's name in it when several schedules write the same kind of file; caller frees.
 static char *path_for(const char *path, const char *schedule, bool several)
 {
@@ -242,7 +226,7 @@ json_t *run_one(const struct run_job *job, const char *schedule_name, struct exp
 		if (result.mismatch.kind != MISMATCH_NONE)
 			add_report(object, job, schedule_name, &result);
 	}
-	set_integer(object, "exit", exit_of(status));
+	set_integer(object, "exit", cli_exit_of(status));
 	if (status)
 		json_object_set_new(object, "error", json_string(err.text));
 	run_result_release(&result);

@@ -20,6 +20,8 @@ Test(usage, bad_options_are_refused)
 		{"run --json=3", "--json=3: option does not take an argument"},
 		{"run --batch 2 --batch=3", "--batch: given twice"},
 		{"run --json --json", "--json: given twice"},
+		{"run --trace a.wct --golden-trace a.wct", "'a.wct' is the file of --trace too"},
+		{"run --schedule mbs,mbs --dump d", "'mbs' and 'mbs' would write the same files"},
 		{"run extra", "unexpected argument 'extra'"},
 		{"run --array 16", "'16' is not ROWSxCOLUMNS"},
 		{"run --array 16x", "'16x' is not ROWSxCOLUMNS"},
