@@ -64,7 +64,5 @@ enum layout_store layout_store_of(enum slab_kind kind, bool kept);
 void layout_tensor_name(const struct net *net, enum layout_store store, int node, char *text, size_t size);
 // What lies at a byte of DRAM: tensor, sample, row, column, channel; or that nothing does.
 void layout_describe(const struct layout *layout, uint64_t address, char *text, size_t size);
-// What lies at a byte of the global buffer while `step` runs.
-void layout_describe_buffer(const struct program *program, int step, uint32_t address, char *text, size_t size);
 
 #endif

@@ -80,36 +80,3 @@ void layout_describe(const struct layout *layout, uint64_t address, char *text, 
 		}
 	snprintf(text, size, "no tensor");
 }
-
-void layout_describe_buffer(const struct program *program, int step, uint32_t address, char *text, size_t size)
-{
-	char name[128], where[96];
-
-	for (int i = 0; i < program->slab_count; i++) {
-		const struct slab *slab = &program->slabs[i];
-
-		if (step < slab->first_step || step > slab->last_step || address < slab->offset ||
-		    address >= slab->offset + slab->bytes)
-			continue;
-		const uint32_t offset = address - slab->offset;
-
-		layout_tensor_name(program->net, layout_store_of(slab->kind, false), slab->node, name, sizeof(name));
-		if (slab->kind == SLAB_WEIGHT || slab->kind == SLAB_WGRAD) {
-			const struct net_node *conv = &program->net->nodes[slab->node];
-			const uint64_t first = (uint64_t)slab->lo * (uint64_t)(net_conv_weights(conv) / conv->out.channels);
-
-			describe_weight(program->net, slab->node, first + offset / (slab->kind == SLAB_WGRAD ? 4 : 2), where,
-					sizeof(where));
-			snprintf(text, size, "%s, %s", name, where);
-			return;
-		}
-		const uint32_t row = offset / slab->pitch_bytes;
-		const uint32_t rows = (uint32_t)(slab->hi - slab->lo);
-
-		describe_column(program->net, slab->kind == SLAB_MASK, slab->node, offset % slab->pitch_bytes, where, sizeof(where));
-		snprintf(text, size, "%s, sample %" PRIu32 ", y %" PRIu32 ", %s", name, (uint32_t)slab->sample_first + row / rows,
-			 (uint32_t)slab->lo + row % rows, where);
-		return;
-	}
-	snprintf(text, size, "no slab");
-}
