@@ -8,6 +8,7 @@
 
 #include "csim/array/half.h"
 #include "csim/array/state.h"
+#include "traces/splitmix.h"
 
 static struct array_macro *instances[ARRAY_MACRO_MAX];
 static uint64_t births[ARRAY_MACRO_MAX]; // when each was registered; ids are used again, so they do not tell the age
@@ -22,15 +23,6 @@ void array_macro_seed(uint64_t value)
 	seed = value;
 }
 
-static uint64_t mix(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 // Weight registers have no reset: give them bits that depend on the seed and the name alone.
 static void scramble_weights(struct array_macro *m)
 {
@@ -38,9 +30,9 @@ static void scramble_weights(struct array_macro *m)
 	size_t count = (size_t)m->head.rows * (size_t)m->head.cols;
 
 	for (const char *p = m->head.name; *p; p++)
-		state = mix(&state) ^ (unsigned char)*p;
+		state = splitmix_next(&state) ^ (unsigned char)*p;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t bits = mix(&state);
+		uint64_t bits = splitmix_next(&state);
 
 		m->w[0][i] = array_half_to_float((uint16_t)bits);
 		m->w[1][i] = array_half_to_float((uint16_t)(bits >> 16));

@@ -5,21 +5,13 @@
 
 #include "csim/model/model.h"
 #include "traces/alloc.h"
+#include "traces/splitmix.h"
 
 static const uint32_t DEVICE_ID = 0x57415645;
 
 static struct wc_model *model_of(struct wc_backend *backend)
 {
 	return (struct wc_model *)backend;
-}
-
-// splitmix64 (Steele, Lea, Flood 2014): the seed spread over 64 bits.
-static uint64_t spread(uint64_t value)
-{
-	value += 0x9e3779b97f4a7c15u;
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-	value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-	return value ^ value >> 31;
 }
 
 static int model_reset(struct wc_backend *backend, uint64_t seed, struct wc_error *err)
@@ -31,10 +23,10 @@ static int model_reset(struct wc_backend *backend, uint64_t seed, struct wc_erro
 	model->fault = model->planted;
 	model->ring_base = model->mem_base = model->mem_limit = 0;
 	model->ring_size = model->irq_enable = 0;
-	model->random = spread(seed) | 1; // never 0, where the sequence would stay
+	model->random = splitmix_mix(seed + SPLITMIX_STEP) | 1; // never 0, where the sequence would stay
 	// What a buffer holds after power-up is undefined; whoever reads before writing shall not find zeros.
 	for (uint32_t i = 0; i < backend->params.buffer_bytes; i += sizeof(uint64_t)) {
-		uint64_t bytes = spread(seed + i);
+		uint64_t bytes = splitmix_mix(seed + i + SPLITMIX_STEP);
 
 		memcpy(model->buffer + i, &bytes, sizeof(bytes));
 	}

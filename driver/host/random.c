@@ -3,18 +3,11 @@
 // Counter-based random numbers; see random.h.
 #include "driver/host/random.h"
 
-static const uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
-
-static uint64_t mix(uint64_t z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
+#include "traces/splitmix.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index)
 {
-	return mix(mix(mix(seed + golden_ratio) + stream * golden_ratio) + index * golden_ratio);
+	return splitmix_mix(splitmix_mix(splitmix_mix(seed + SPLITMIX_STEP) + stream * SPLITMIX_STEP) + index * SPLITMIX_STEP);
 }
 
 double random_normal(uint64_t seed, uint64_t stream, uint64_t index)

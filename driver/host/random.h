@@ -3,10 +3,9 @@
 // Random numbers by position, not by order: value i of a stream is a function of (seed, stream, i)
 // alone. So a tensor's element does not depend on batch size, on other tensors or on the machine.
 //
-//     mix(z): z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31
-//     bits(seed, stream, i) = mix(mix(mix(seed + G) + stream * G) + i * G),  G = 0x9e3779b97f4a7c15
+//     bits(seed, stream, i) = mix(mix(mix(seed + G) + stream * G) + i * G)
 //
-// (the finalizer and the constant of splitmix64, Steele et al. 2014).
+// with splitmix_mix() and SPLITMIX_STEP (traces/splitmix.h) as mix and G.
 //
 // A normal number is the sum of twelve uniform 16-bit integers, the four of each of bits(3 i), bits(3 i + 1), bits(3 i + 2),
 // less 393210, over 65536: mean 0, variance 1, range (-6, 6). Only integers and a division by a power of two are involved, so the value

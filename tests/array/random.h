@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "traces/splitmix.h"
+
 struct rng {
 	uint64_t state;
 };
@@ -26,14 +28,9 @@ static inline struct rng rng_start(const char *test)
 	return rng;
 }
 
-// splitmix64
 static inline uint64_t rng_next(struct rng *rng)
 {
-	uint64_t z = rng->state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
+	return splitmix_next(&rng->state);
 }
 
 // 0 <= result < limit

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/splitmix.h"
+
 enum { DATA_BYTES = 1 << 20, STEP_CYCLES = 20000000 };
 
 // Parameters from the configuration's name.
@@ -198,18 +200,9 @@ uint64_t test_seed(uint64_t seed)
 	return seed;
 }
 
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 uint32_t random_in(uint64_t *state, uint32_t lo, uint32_t hi)
 {
-	return lo + next(state) % ((uint64_t)hi - lo + 1);
+	return lo + splitmix_next(state) % ((uint64_t)hi - lo + 1);
 }
 
 void random_fill(uint64_t *state, void *bytes, uint64_t count)
@@ -217,5 +210,5 @@ void random_fill(uint64_t *state, void *bytes, uint64_t count)
 	uint8_t *to = bytes;
 
 	for (uint64_t i = 0; i < count; i++)
-		to[i] = next(state);
+		to[i] = splitmix_next(state);
 }

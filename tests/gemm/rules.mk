@@ -24,9 +24,9 @@ $(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a: tests/gemm/rtl/gemm_bench.sv $(GEMM_RTL) 
 		-GAccRows=$(word 3,$(GEMM_$(1))) -GGbufBytes=$(word 4,$(GEMM_$(1))) -GLineBytes=$(word 5,$(GEMM_$(1))) \
 		-GMacStages=$(word 6,$(GEMM_$(1))) --Mdir $$(@D) $(GEMM_RTL) tests/gemm/rtl/gemm_bench.sv
 	$$(Q)$(MAKE) -s --no-print-directory -C $$(@D) -f Vgemm_$(1).mk CXX="$(CXX)" OPT_FAST="-O2 -march=native" OPT_SLOW=-O1 Vgemm_$(1)__ALL.a > $$(@D)/log
-$(GEMM_MODELS)/shim_$(1).o: tests/gemm/shim.cpp tests/gemm/models.h $(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a
+$(GEMM_MODELS)/shim_$(1).o: tests/gemm/shim.cpp tests/gemm/models.h traces/splitmix.h $(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a
 	$$(call say,CXX,$$@)
-	$$(Q)$(GEMM_CXX) -I$(GEMM_MODELS)/$(1) -DMODEL=Vgemm_$(1) -DOPS=gemm_$(1) -DHEADER='"Vgemm_$(1).h"' -DROWS=$(word 1,$(GEMM_$(1))) \
+	$$(Q)$(GEMM_CXX) -I. -I$(GEMM_MODELS)/$(1) -DMODEL=Vgemm_$(1) -DOPS=gemm_$(1) -DHEADER='"Vgemm_$(1).h"' -DROWS=$(word 1,$(GEMM_$(1))) \
 		-DCOLS=$(word 2,$(GEMM_$(1))) -DACC_ROWS=$(word 3,$(GEMM_$(1))) -DGBUF_BYTES=$(word 4,$(GEMM_$(1))) \
 		-DLINE_BYTES=$(word 5,$(GEMM_$(1))) -DSTAGES=$(word 6,$(GEMM_$(1))) -c $$< -o $$@
 endef

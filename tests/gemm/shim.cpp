@@ -8,6 +8,7 @@
 #include <deque>
 
 #include "models.h"
+#include "traces/splitmix.h"
 
 namespace {
 
@@ -18,18 +19,9 @@ struct Bench {
 	uint8_t scratch[GBUF_BYTES]; // what the scratch area holds
 };
 
-uint64_t next(Bench *b)
-{
-	uint64_t z = b->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 uint32_t below(Bench *b, uint32_t limit)
 {
-	return (uint32_t)((next(b) >> 32) * limit >> 32);
+	return (uint32_t)((splitmix_next(&b->random) >> 32) * limit >> 32);
 }
 
 void eval_low(Bench *b)
@@ -227,7 +219,7 @@ void run(void *p, const gemm_run *run, gemm_result *result)
 			m.ld_req_i = 1;
 			request(b, run->scratch_address, m.ld_addr_i, m.ld_size_i);
 			for (int i = 0; i < LINE_BYTES; i++)
-				((uint8_t *)&m.ld_wdata_i)[i] = (uint8_t)next(b);
+				((uint8_t *)&m.ld_wdata_i)[i] = (uint8_t)splitmix_next(&b->random);
 		}
 		if (!m.st_req_i && below(b, 100) < (uint32_t)run->pressure_percent) {
 			m.st_req_i = 1;

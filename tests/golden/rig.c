@@ -9,6 +9,7 @@
 
 #include "csim/golden/half.h"
 #include "csim/golden/reference.h"
+#include "traces/splitmix.h"
 
 //  batch  in h w c      out h w c    kernel  stride  pad   dilation
 const struct golden_conv rig_shapes[] = {
@@ -51,11 +52,7 @@ uint64_t rig_seed(void)
 
 uint64_t rig_random(uint64_t *state)
 {
-	uint64_t value = *state += 0x9e3779b97f4a7c15u;
-
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-	value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-	return value ^ value >> 31;
+	return splitmix_next(state);
 }
 
 int rig_between(uint64_t *state, int lo, int hi)

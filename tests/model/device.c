@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "traces/splitmix.h"
+
 const struct wc_device_params device_small = {.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16};
 
 // Before the test processes are made, so that all of them have the same seed from the environment.
@@ -28,11 +30,7 @@ uint64_t device_seed(void)
 
 uint64_t device_random(uint64_t *state)
 {
-	uint64_t value = *state += 0x9e3779b97f4a7c15u;
-
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-	value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-	return value ^ value >> 31;
+	return splitmix_next(state);
 }
 
 int device_between(uint64_t *state, int lo, int hi)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "traces/splitmix.h"
 #include "traces/wct_reader.h"
 #include "traces/wct_text.h"
 #include "traces/wct_writer.h"
@@ -91,11 +92,7 @@ ReportHook(PRE_ALL)(struct criterion_test_set *tests)
 
 uint64_t random_next(uint64_t *state)
 {
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return splitmix_next(state);
 }
 
 enum { LOAD = 1, STORE = 2, GEMM = 3, EVENTS_MAX = 1024, ROWS = 6, COLS = 4, WAVES = 3 };

@@ -16,7 +16,7 @@ void axi_memory_init(struct axi_memory *am, struct wc_memory *memory, const stru
 	am->port = *port;
 	am->latency_cycles = latency_cycles;
 	am->is_random = is_random;
-	am->random.state = seed;
+	am->random = seed;
 }
 
 static bool is_full(const struct axi_queue *q)
@@ -49,7 +49,7 @@ static uint8_t response(const struct wc_memory *memory, uint64_t addr)
 // Latency of a burst that is accepted now: at least 1, so that nothing is answered in the cycle that asks.
 static uint64_t latency(struct axi_memory *am)
 {
-	return am->is_random ? 1 + wc_random_next(&am->random) % (2 * (uint64_t)am->latency_cycles) : am->latency_cycles;
+	return am->is_random ? 1 + splitmix_next(&am->random) % (2 * (uint64_t)am->latency_cycles) : am->latency_cycles;
 }
 
 // One burst's address is accepted. Answers stay in order, so a burst is never due before its predecessor.
@@ -130,7 +130,7 @@ void axi_memory_cycle(struct axi_memory *am, uint64_t cycle)
 {
 	const struct axi_port *p = &am->port;
 	// Two bits of chance per channel: each holds back its ready, or a new valid, in one cycle of four.
-	uint64_t chance = am->is_random ? wc_random_next(&am->random) : UINT64_MAX;
+	uint64_t chance = am->is_random ? splitmix_next(&am->random) : UINT64_MAX;
 
 	am->accepted.read = am->accepted.write = false;
 

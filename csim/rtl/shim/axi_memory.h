@@ -16,7 +16,7 @@
 #define WC_AXI_MEMORY_H
 
 #include "csim/memory.h"
-#include "csim/rtl/shim/random.h"
+#include "traces/splitmix.h"
 
 // Where the simulated port keeps its signals. Wide ones are 32-bit words, least significant first.
 struct axi_port {
@@ -56,7 +56,7 @@ struct axi_accepted {
 struct axi_memory {
 	struct wc_memory *memory;
 	struct axi_port port;
-	struct wc_random random;
+	uint64_t random; // state of splitmix_next()
 	uint32_t latency_cycles;
 	bool is_random;
 	struct axi_queue reads, writes, answers;
