@@ -49,12 +49,16 @@ all: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
 
 # ---- dependencies ------------------------------------------------------------------------------
 
-# Installed once per change of scripts/setup; every compilation waits for it.
-DEPS := $(ROOT_BUILD)/.deps
+# Made once per change of scripts/setup. It is included, so make installs first and then reads everything
+# anew: what the rules ask of the installed tools (where Verilator's headers are, is there a ccache) is known only then.
+DEPS := $(ROOT_BUILD)/deps.mk
 $(DEPS): scripts/setup
 	@mkdir -p $(@D)
 	$(Q)scripts/setup
-	$(Q)touch $@
+	$(Q)root=$$($(VERILATOR) --getenv VERILATOR_ROOT) && echo "VERILATOR_INCLUDE := $$root/include" > $@
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
+include $(DEPS)
+endif
 
 ## deps: install what is missing from Debian
 deps: $(DEPS)
@@ -72,7 +76,7 @@ GENERATED := $(GEN)/wc_commands.h $(GEN)/wc_cmd_pkg.sv $(GEN)/cmd_check.v
 $(GEN)/wc_commands.h: what = header
 $(GEN)/wc_cmd_pkg.sv: what = package
 $(GEN)/cmd_check.v: what = check
-$(GENERATED): rtl/commands.def scripts/gen-commands | $(DEPS)
+$(GENERATED): rtl/commands.def scripts/gen-commands
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)scripts/gen-commands $(what) $< > $@
@@ -87,7 +91,7 @@ LIB := $(BUILD)/libwavecore.a
 
 $(BUILD)/csim/golden/%.o $(BUILD)/csim/model/%.o: OPT := $(FAST)
 
-$(BUILD)/%.o: %.c $(FLAGS) $(GEN)/wc_commands.h | $(DEPS)
+$(BUILD)/%.o: %.c $(FLAGS) $(GEN)/wc_commands.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) $(OPT) -MMD -MP -c $< -o $@

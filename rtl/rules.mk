@@ -38,7 +38,7 @@ RTL_SHIM_SRCS := $(sort $(wildcard csim/rtl/shim/*.c)) $(sort $(wildcard csim/ar
 RTL_OBJ := $(RTL_BUILD)/obj
 RTL_OBJS := $(RTL_SHIM_SRCS:%.c=$(RTL_OBJ)/%.o)
 
-$(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h | $(DEPS)
+$(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -g $(FAST) $(WARN) $(FLOAT) -fPIC -fvisibility=hidden -I. -I$(GEN) -MMD -MP -c $< -o $@
@@ -49,7 +49,7 @@ $(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h | $(DEPS)
 # ---- one configuration ---------------------------------------------------------------------------
 
 $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/rtl/shim/shim.cpp csim/rtl/shim/exports.map \
-		$(wildcard csim/rtl/shim/*.h) csim/rtl/rtl_api.h csim/backend.h csim/memory.h traces/error.h $(RTL_OBJS) | $(DEPS)
+		$(wildcard csim/rtl/shim/*.h) csim/rtl/rtl_api.h csim/backend.h csim/memory.h traces/error.h $(RTL_OBJS)
 	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>-m<stages>-<rtl|dpi>[-waves][-rand]))
 	@mkdir -p $(@D)
 	$(call say,VERILATE,$*)

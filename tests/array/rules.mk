@@ -4,12 +4,11 @@
 # options of the device build; the C macro and the tests follow CFLAGS.
 
 ARRAY_MODELS := $(RTL_BUILD)/test-array
-ARRAY_VINC := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)/include
 ARRAY_RTL := rtl/fp_pkg.sv rtl/fp32_add.v rtl/fp16_mul.v rtl/fp32_to_fp16.v rtl/mac.v rtl/pe.v rtl/array.v rtl/skew.v \
 	rtl/sim/array_fast.sv rtl/sim/array_dpi.sv
 ARRAY_VFLAGS := --cc -O3 --x-assign fast --x-initial fast --no-timing --assert -DWC_ASSERT --expand-limit 2 \
 	-Wall -Wno-fatal
-ARRAY_CXX := $(CXX) -O3 -march=native -I$(ARRAY_VINC) -I$(ARRAY_VINC)/vltstd -Itests/array
+ARRAY_CXX := $(CXX) -O3 -march=native -I$(VERILATOR_INCLUDE) -I$(VERILATOR_INCLUDE)/vltstd -Itests/array
 
 # NAME_ROWSxCOLS_STAGES: rows, cols, stages, with the instance-by-instance form or not.
 TRIO_4x4_1 := 4 4 1 1
@@ -21,7 +20,7 @@ TRIOS := 4x4_1 4x8_2 16x16_1 8x32_2 128x64_1
 
 # $(1) directory and class, $(2) top, $(3) source of the top, $(4) parameters
 define array_model
-$(ARRAY_MODELS)/$(1)/V$(1)__ALL.a: $(3) $(ARRAY_RTL) rtl/sim/array_probe.vlt tests/array/rules.mk | $$(DEPS)
+$(ARRAY_MODELS)/$(1)/V$(1)__ALL.a: $(3) $(ARRAY_RTL) rtl/sim/array_probe.vlt tests/array/rules.mk
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,$(1))
 	$$(Q)$(VERILATOR) $(ARRAY_VFLAGS) --prefix V$(1) --top $(2) $(4) --Mdir $$(@D) rtl/sim/array_probe.vlt $(ARRAY_RTL) $(3)
@@ -50,7 +49,7 @@ $(ARRAY_MODELS)/shim_skew.o: tests/array/shim_skew.cpp tests/array/models.h $(AR
 	$(Q)$(ARRAY_CXX) -I$(ARRAY_MODELS)/skew_set -c $< -o $@
 
 # Verilator's run-time library, shared by all models.
-$(ARRAY_MODELS)/%.o: $(ARRAY_VINC)/%.cpp | $(DEPS)
+$(ARRAY_MODELS)/%.o: $(VERILATOR_INCLUDE)/%.cpp
 	@mkdir -p $(@D)
 	$(call say,CXX,$@)
 	$(Q)$(ARRAY_CXX) -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -c $< -o $@

@@ -3,12 +3,11 @@
 # Verilated models for tests/gemm: the engine and its buffer, in the simulation form of the array. They are built once, without sanitizers.
 
 GEMM_MODELS := $(RTL_BUILD)/test-gemm
-GEMM_VINC := $(shell $(VERILATOR) --getenv VERILATOR_ROOT 2>/dev/null)/include
 GEMM_RTL := rtl/fp_pkg.sv $(GEN)/wc_cmd_pkg.sv $(addprefix rtl/,sim/array_fast.sv skew.v fifo.v index_walk.v vector_walk.v tap_walk.v fetch.v \
 	opbuf.v tile_queue.v wave_ctrl.v row_mem.v acc_add.v accum.v preload.v drain.v gemm.v gbuf_place.v gbuf_rotate.v gbuf_bank.v \
 	gbuf_read.v gbuf.v)
 GEMM_VFLAGS := --cc -O3 --x-assign unique --x-initial unique --no-timing --assert -DWC_ASSERT +define+WC_ARRAY_FAST --expand-limit 2 -Wno-fatal
-GEMM_CXX := $(CXX) -O3 -march=native -I$(GEMM_VINC) -I$(GEMM_VINC)/vltstd -Itests/gemm
+GEMM_CXX := $(CXX) -O3 -march=native -I$(VERILATOR_INCLUDE) -I$(VERILATOR_INCLUDE)/vltstd -Itests/gemm
 
 # NAME: rows, cols, accumulator rows, buffer bytes, line bytes, stages
 GEMM_8x4_1 := 8 4 24 65536 16 1
@@ -17,7 +16,7 @@ GEMM_4x8_2 := 4 8 64 32768 32 2
 GEMMS := 8x4_1 16x16_1 4x8_2
 
 define gemm_model
-$(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a: tests/gemm/rtl/gemm_bench.sv $(GEMM_RTL) tests/gemm/rules.mk | $$(DEPS)
+$(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a: tests/gemm/rtl/gemm_bench.sv $(GEMM_RTL) tests/gemm/rules.mk
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,gemm_$(1))
 	$$(Q)$(VERILATOR) $(GEMM_VFLAGS) --prefix Vgemm_$(1) --top gemm_bench -GRows=$(word 1,$(GEMM_$(1))) -GCols=$(word 2,$(GEMM_$(1))) \
@@ -33,7 +32,7 @@ endef
 $(foreach gemm,$(GEMMS),$(eval $(call gemm_model,$(gemm))))
 
 # Verilator's run-time library.
-$(GEMM_MODELS)/%.o: $(GEMM_VINC)/%.cpp | $(DEPS)
+$(GEMM_MODELS)/%.o: $(VERILATOR_INCLUDE)/%.cpp
 	@mkdir -p $(@D)
 	$(call say,CXX,$@)
 	$(Q)$(GEMM_CXX) -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -c $< -o $@
