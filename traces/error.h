@@ -13,9 +13,9 @@ struct wc_error {
 // What an action returns besides 0. A message goes with every one of them.
 enum wc_result {
 	WC_OK = 0,
-	WC_ERR_INPUT = -1,    // bad file, option, network, schedule, trace or command: exit status 2
+	WC_ERR_INPUT = -1,    // bad option, network, schedule, trace, command, or a file that cannot be opened or created: exit status 2
 	WC_ERR_MISMATCH = -2, // device and golden model differ: exit status 1
-	WC_ERR_SYSTEM = -3,   // out of memory, failed read or write, simulator: exit status 3
+	WC_ERR_SYSTEM = -3,   // out of memory, a read or write that fails later on, simulator: exit status 3
 	WC_ERR_STOPPED = -4,  // an observer or a signal asked to stop
 };
 

@@ -316,7 +316,7 @@ int npy_write(const char *path, const struct npy_array *array, struct wc_error *
 	FILE *file = fopen(path, "wb");
 
 	if (!file)
-		return wc_fail(err, WC_ERR_SYSTEM, "cannot create '%s': %s", path, strerror(errno));
+		return wc_fail(err, WC_ERR_INPUT, "cannot create '%s': %s", path, strerror(errno));
 	written = fwrite(header, 1, header_bytes, file) == header_bytes &&
 		  (!bytes || fwrite(array->data, 1, bytes, file) == bytes) && !fflush(file);
 	if (!written) {

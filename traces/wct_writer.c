@@ -146,7 +146,7 @@ int wct_writer_open(struct wct_writer **writer_out, const char *path, enum wct_l
 	memcpy(writer->path, path, strlen(path));
 	writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (writer->fd < 0) {
-		ret = wc_fail(err, WC_ERR_SYSTEM, "cannot create trace '%s': %s", path, strerror(errno));
+		ret = wc_fail(err, WC_ERR_INPUT, "cannot create trace '%s': %s", path, strerror(errno));
 		goto free_writer;
 	}
 	wct_pack_file_header(header, (uint8_t)level);

@@ -150,32 +150,16 @@ static int split(char *list, const char **names, int *count, struct wc_error *er
 	return 0;
 }
 
-// Files are named after the last part of the schedule's name: two runs of one name would write into the same ones.
-static int outputs_differ(const char *const *names, int count, struct wc_error *err)
-{
-	if (words.trace && words.golden_trace && !strcmp(words.trace, words.golden_trace))
-		return wc_fail(err, WC_ERR_INPUT, "--golden-trace: '%s' is the file of --trace too", words.golden_trace);
-	if (!words.trace && !words.golden_trace && !words.dump && !words.waves)
-		return 0;
-	for (int i = 0; i < count; i++)
-		for (int k = 0; k < i; k++)
-			if (!strcmp(basename(names[i]), basename(names[k])))
-				return wc_fail(err, WC_ERR_INPUT, "--schedule: '%s' and '%s' would write the same files; run them one by one",
-					       names[k], names[i]);
-	return 0;
-}
-
-// Plan or read every schedule once, so that a wrong name shows before anything is built or run.
-static int try_schedules(const char *const *names, int count, const struct net *net, const struct plan_options *options, struct wc_error *err)
+// Plan or read all schedules before anything is built or run.
+static int make_schedules(const char *const *names, int count, const struct net *net, const struct plan_options *options, struct schedule *schedules,
+			  struct wc_error *err)
 {
 	for (int i = 0; i < count; i++) {
-		struct schedule schedule = {0};
 		int result;
 
 		if (!strcmp(names[i], "-"))
 			return wc_fail(err, WC_ERR_INPUT, "--schedule: a run reads no schedule from stdin; give a file");
-		result = cli_schedule(names[i], net, options, &schedule, err);
-		schedule_release(&schedule);
+		result = cli_schedule(names[i], net, options, &schedules[i], err);
 		if (result)
 			return result;
 	}
@@ -273,7 +257,8 @@ static int report(json_t **results, int count)
 static int run(int argc, const char **argv)
 {
 	const struct sigaction action = {.sa_handler = on_interrupt};
-	const char *schedules[SCHEDULES_MAX];
+	const char *names[SCHEDULES_MAX];
+	struct schedule schedules[SCHEDULES_MAX] = {0};
 	json_t *results[SCHEDULES_MAX] = {NULL};
 	char library[PATH_MAX + 256];
 	struct cli_problem problem;
@@ -289,13 +274,13 @@ static int run(int argc, const char **argv)
 	result = parse(&job, &problem, &jobs, &err);
 	list = strdup(words.schedule ? words.schedule : "mbs");
 	if (!result)
-		result = list ? split(list, schedules, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
+		result = list ? split(list, names, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
 	if (!result)
-		result = outputs_differ(schedules, count, &err);
+		result = run_outputs_check(&words, names, count, &err);
 	if (!result)
 		result = net_open(&net, words.net ? words.net : "fashion-conv", &err);
 	if (!result)
-		result = try_schedules(schedules, count, &net, &problem.plan, &err);
+		result = make_schedules(names, count, &net, &problem.plan, schedules, &err);
 	if (!result) {
 		const struct data_options options = {.seed = job.seed, .input = words.input, .weights = words.weights, .gradient = words.gradient};
 
@@ -308,8 +293,11 @@ static int run(int argc, const char **argv)
 	if (!result) {
 		job.net = &net;
 		job.data = &data;
+		job.names = names;
+		job.schedules = schedules;
+		job.schedule_count = count;
 		sigaction(SIGINT, &action, NULL);
-		result = run_jobs(&job, schedules, count, jobs, results, &err);
+		result = run_jobs(&job, jobs, results, &err);
 	}
 	if (result) {
 		status = cli_fail(&err, result);
@@ -320,8 +308,10 @@ static int run(int argc, const char **argv)
 		if (stop)
 			status = CLI_INTERRUPTED;
 	}
-	for (int i = 0; i < SCHEDULES_MAX; i++)
+	for (int i = 0; i < SCHEDULES_MAX; i++) {
 		json_decref(results[i]);
+		schedule_release(&schedules[i]);
+	}
 	data_release(&data);
 	net_release(&net);
 	free(list);

@@ -18,11 +18,24 @@ struct run_words {
 	int json, random_memory, random_reset;
 };
 
+// Where one schedule's files go; NULL: not asked for. With several schedules the schedule's name is in them.
+enum { RUN_TRACE, RUN_GOLDEN_TRACE, RUN_DUMP, RUN_WAVES, RUN_OUTPUTS };
+struct run_outputs {
+	char *paths[RUN_OUTPUTS];
+};
+int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err);
+void run_outputs_release(struct run_outputs *outputs);
+// Whether all of them, for these schedules, can be created and are different files; WC_ERR_INPUT names option and file.
+int run_outputs_check(const struct run_words *words, const char *const *schedules, int count, struct wc_error *err);
+
 struct run_job {
 	const struct run_words *words;
 	const struct cli_problem *problem;
 	const struct net *net;
 	const struct data *data;
+	const char *const *names;         // of the schedules, as given
+	const struct schedule *schedules; // [schedule_count]
+	int schedule_count;
 	struct device device;
 	const char *arith; // "rtl", "dpi", or "model"
 	struct fault fault;
@@ -34,9 +47,9 @@ struct run_job {
 // Called with the fraction done.
 typedef void run_progress(void *context, double fraction);
 
-// Run one schedule. The object has the fields of `--json`, "exit" (enum cli_exit), and, unless all is right, "error" (one
+// Run schedule `index`. The object has the fields of `--json`, "exit" (enum cli_exit), and, unless all is right, "error" (one
 // line) and "report" (the mismatch, lines with newlines). Tensors' digests are in "digests". NULL: out of memory.
-json_t *run_one(const struct run_job *job, const char *schedule, struct expect *expect, run_progress *progress, void *context);
+json_t *run_one(const struct run_job *job, int index, struct expect *expect, run_progress *progress, void *context);
 
 // A line on stderr, if that is a terminal: percentage and remaining time, at most ten times a second.
 struct progress {
@@ -48,8 +61,8 @@ void progress_start(struct progress *progress);
 void progress_show(struct progress *progress, double fraction);
 void progress_end(struct progress *progress);
 
-// Run `count` schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i.
-int run_jobs(const struct run_job *job, const char *const *schedules, int count, int jobs, json_t **results, struct wc_error *err);
+// Run the schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i.
+int run_jobs(const struct run_job *job, int jobs, json_t **results, struct wc_error *err);
 
 // The library of the RTL configuration that the options describe; built by make if it is not there. `path` has room for `size` bytes.
 int run_library(const struct cli_problem *problem, bool dpi, bool waves, bool random_reset, char *path, size_t size, struct wc_error *err);

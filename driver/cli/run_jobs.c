@@ -43,7 +43,7 @@ static int prepare(const struct run_job *job, struct expect *expect, struct wc_e
 	return 0;
 }
 
-static _Noreturn void in_child(const struct run_job *job, const char *schedule, struct expect *expect, double *fraction, int fd)
+static _Noreturn void in_child(const struct run_job *job, int schedule, struct expect *expect, double *fraction, int fd)
 {
 	json_t *object = run_one(job, schedule, expect, store_fraction, fraction);
 	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -61,7 +61,7 @@ static _Noreturn void in_child(const struct run_job *job, const char *schedule, 
 	_exit(object && written == length ? 0 : CLI_SYSTEM);
 }
 
-static int start(struct child *child, const struct run_job *job, const char *schedule, struct expect *expect, double *fraction, struct wc_error *err)
+static int start(struct child *child, const struct run_job *job, int schedule, struct expect *expect, double *fraction, struct wc_error *err)
 {
 	int fds[2];
 
@@ -126,9 +126,9 @@ static int finish(struct child *child, const char *schedule, json_t **object, st
 	return result;
 }
 
-static int run_forked(const struct run_job *job, const char *const *schedules, int count, int jobs, struct expect *expect, double *fractions,
-		      json_t **results, struct wc_error *err)
+static int run_forked(const struct run_job *job, int jobs, struct expect *expect, double *fractions, json_t **results, struct wc_error *err)
 {
+	const int count = job->schedule_count;
 	struct child *children = calloc((size_t)jobs, sizeof(*children));
 	struct pollfd *polls = calloc((size_t)jobs, sizeof(*polls));
 	struct progress progress;
@@ -146,7 +146,7 @@ static int run_forked(const struct run_job *job, const char *const *schedules, i
 
 		for (int i = 0; i < jobs && !result && next < count && !*job->stop; i++)
 			if (!children[i].pid) {
-				result = start(&children[i], job, schedules[next], expect, &fractions[next], err);
+				result = start(&children[i], job, next, expect, &fractions[next], err);
 				children[i].schedule = next++;
 				running += !result;
 			}
@@ -164,7 +164,7 @@ static int run_forked(const struct run_job *job, const char *const *schedules, i
 			if (children[i].pid && polls[i].revents && collect(&children[i], err, &result)) {
 				const int schedule = children[i].schedule;
 				struct wc_error child_error;
-				int ended = finish(&children[i], schedules[schedule], &results[schedule], &child_error);
+				int ended = finish(&children[i], job->names[schedule], &results[schedule], &child_error);
 
 				if (ended && !result)
 					result = wc_fail(err, ended, "%s", child_error.text);
@@ -180,8 +180,9 @@ static int run_forked(const struct run_job *job, const char *const *schedules, i
 	return result;
 }
 
-int run_jobs(const struct run_job *job, const char *const *schedules, int count, int jobs, json_t **results, struct wc_error *err)
+int run_jobs(const struct run_job *job, int jobs, json_t **results, struct wc_error *err)
 {
+	const int count = job->schedule_count;
 	struct expect expect;
 	int result = expect_init(&expect, job->data, job->device.params.rows, err);
 
@@ -195,7 +196,7 @@ int run_jobs(const struct run_job *job, const char *const *schedules, int count,
 		else
 			result = prepare(job, &expect, err);
 		if (!result)
-			result = run_forked(job, schedules, count, jobs < count ? jobs : count, &expect, fractions, results, err);
+			result = run_forked(job, jobs < count ? jobs : count, &expect, fractions, results, err);
 		if (fractions != MAP_FAILED)
 			munmap(fractions, (size_t)count * sizeof(*fractions));
 	} else {
@@ -203,7 +204,7 @@ int run_jobs(const struct run_job *job, const char *const *schedules, int count,
 			struct progress progress;
 
 			progress_start(&progress);
-			results[i] = run_one(job, schedules[i], &expect, show_fraction, &progress);
+			results[i] = run_one(job, i, &expect, show_fraction, &progress);
 			progress_end(&progress);
 			if (!results[i])
 				result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for a result");

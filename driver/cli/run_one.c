@@ -135,25 +135,6 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 		describe_mismatch(object, result, job->net);
 }
 
-// "stem.ext" with the schedule's name in it when several schedules write the same kind of file; caller frees.
-static char *path_for(const char *path, const char *schedule, bool several)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *dot = path ? strrchr(slash ? slash : path, '.') : NULL;
-	const char *base = strrchr(schedule, '/');
-	char *made = NULL;
-
-	if (!path)
-		return NULL;
-	if (!several)
-		return strdup(path);
-	if (!dot)
-		dot = path + strlen(path);
-	if (asprintf(&made, "%.*s-%s%s", (int)(dot - path), path, base ? base + 1 : schedule, dot) < 0)
-		return NULL;
-	return made;
-}
-
 static void add_report(json_t *object, const struct run_job *job, const char *schedule, const struct run_result *result)
 {
 	char *text = NULL;
@@ -175,48 +156,44 @@ static void interrupted_text(const struct run_result *result, const struct run_o
 		result->counts.tiles, options->trace ? "; the trace so far is in " : "", options->trace ? options->trace : "");
 }
 
-json_t *run_one(const struct run_job *job, const char *schedule_name, struct expect *expect, run_progress *progress, void *context)
+json_t *run_one(const struct run_job *job, int index, struct expect *expect, run_progress *progress, void *context)
 {
 	const struct wc_device_params *device = &job->device.params;
-	const bool several = strchr(job->words->schedule ? job->words->schedule : "", ',') != NULL;
-	char *trace = path_for(job->words->trace, schedule_name, several);
-	char *golden_trace = path_for(job->words->golden_trace, schedule_name, several);
-	char *dump = path_for(job->words->dump, schedule_name, several);
-	char *waves = path_for(job->words->waves, schedule_name, several);
-	struct schedule schedule = {0};
+	const struct schedule *schedule = &job->schedules[index];
+	const char *name = job->names[index];
+	struct run_outputs outputs;
 	struct check_result check;
 	struct run_result result = {0};
 	struct account account = {0};
 	struct wc_error err = {.text = ""};
-	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", job->net->name, "schedule", schedule_name, "backend",
+	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", job->net->name, "schedule", name, "backend",
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
 				   job->arith, "batch", job->data->batch,
 				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
-	int status;
+	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);
 
-	status = cli_schedule(schedule_name, job->net, &job->problem->plan, &schedule, &err);
 	if (!status)
-		status = schedule_check(&schedule, job->net, &check, &err);
+		status = schedule_check(schedule, job->net, &check, &err);
 	if (!status) {
 		struct run_options options = {
-			.schedule = &schedule,
+			.schedule = schedule,
 			.net = job->net,
 			.data = job->data,
 			.device = job->device,
 			.seed = job->seed,
 			.fault = job->fault,
-			.schedule_name = schedule_name,
-			.trace = trace,
-			.golden_trace = golden_trace,
+			.schedule_name = name,
+			.trace = outputs.paths[RUN_TRACE],
+			.golden_trace = outputs.paths[RUN_GOLDEN_TRACE],
 			.trace_level = job->trace_level,
-			.dump = dump,
+			.dump = outputs.paths[RUN_DUMP],
 			.progress = progress,
 			.progress_context = context,
 			.stop = job->stop,
 		};
 
-		options.device.rtl.waveform = waves;
-		account_schedule(&schedule, job->net, device->acc_rows, &account);
+		options.device.rtl.waveform = outputs.paths[RUN_WAVES];
+		account_schedule(schedule, job->net, device->acc_rows, &account);
 		status = run_schedule(&options, expect, &result, &err);
 		if (!status)
 			status = compare_bytes(&result, &account, &err);
@@ -224,16 +201,12 @@ json_t *run_one(const struct run_job *job, const char *schedule_name, struct exp
 		if (status == WC_ERR_STOPPED)
 			interrupted_text(&result, &options, &err);
 		if (result.mismatch.kind != MISMATCH_NONE)
-			add_report(object, job, schedule_name, &result);
+			add_report(object, job, name, &result);
 	}
 	set_integer(object, "exit", cli_exit_of(status));
 	if (status)
 		json_object_set_new(object, "error", json_string(err.text));
 	run_result_release(&result);
-	schedule_release(&schedule);
-	free(trace);
-	free(golden_trace);
-	free(dump);
-	free(waves);
+	run_outputs_release(&outputs);
 	return object;
 }

@@ -59,6 +59,18 @@ Test(files, a_disproved_schedule_is_a_verdict)
 	command_release(&command);
 }
 
+Test(files, outputs_that_cannot_be_created)
+{
+	command_write("file", "", 0);
+	command_expect_error(MODEL "--trace missing/a.wct", 2, "missing/a.wct");
+	command_expect_error(MODEL "--golden-trace /", 2, "'/'");
+	command_expect_error(MODEL "--dump missing/directory", 2, "missing/directory");
+	command_expect_error(MODEL "--dump file", 2, "'file' is not a directory");
+	// Said before the device is built.
+	command_expect_error("run --waves missing/w.fst", 2, "missing/w.fst");
+	command_expect_error(MODEL "--trace a.wct --golden-trace ./a.wct", 2, "would be written twice");
+}
+
 Test(files, schedules_come_from_stdin_too)
 {
 	struct command command;
@@ -98,7 +110,7 @@ Test(files, traces)
 	command_expect_error("trace dump garbage.wct", 2, "garbage.wct");
 	command_expect_error("trace stat garbage.wct", 2, "garbage.wct");
 	command_expect_error("diff garbage.wct garbage.wct", 2, "garbage.wct");
-	command_expect_error(MODEL "--net data/small.yaml --trace no/such/directory.wct", 3, "no/such/directory.wct");
+	command_expect_error(MODEL "--net data/small.yaml --trace no/such/directory.wct", 2, "no/such/directory.wct");
 }
 
 Test(files, tensors)

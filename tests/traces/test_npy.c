@@ -226,7 +226,7 @@ Test(npy, a_full_disk_is_reported)
 
 	cr_assert_eq(npy_write("/dev/full", &array, &err), WC_ERR_SYSTEM);
 	cr_assert(strstr(err.text, "/dev/full"));
-	cr_assert_eq(npy_write(scratch_path("no/such/directory.npy"), &array, &err), WC_ERR_SYSTEM);
+	cr_assert_eq(npy_write(scratch_path("no/such/directory.npy"), &array, &err), WC_ERR_INPUT);
 }
 
 Test(npy, every_failed_allocation_is_reported)

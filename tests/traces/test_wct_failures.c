@@ -220,7 +220,7 @@ Test(wct_failures, files_that_cannot_be_made_or_written_are_reported)
 	FILE *full = fopen("/dev/full", "w");
 
 	cr_assert(full);
-	cr_assert_eq(wct_writer_open(&writer, scratch_path("no/such/directory.wct"), WCT_LEVEL_RUN, &err), WC_ERR_SYSTEM);
+	cr_assert_eq(wct_writer_open(&writer, scratch_path("no/such/directory.wct"), WCT_LEVEL_RUN, &err), WC_ERR_INPUT);
 	cr_assert_null(writer);
 	cr_assert(strstr(err.text, "directory.wct"));
 	cr_assert_eq(wct_writer_open(&writer, "/dev/full", WCT_LEVEL_RUN, &err), WC_ERR_SYSTEM);

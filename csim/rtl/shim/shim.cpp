@@ -274,7 +274,7 @@ static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struc
 		m->top.trace(&m->trace, 99);
 		m->trace.open(setup->waveform);
 		if (!m->trace.isOpen()) {
-			wc_fail(err, WC_ERR_SYSTEM, "cannot write the waveform '%s'", setup->waveform);
+			wc_fail(err, WC_ERR_INPUT, "cannot create the waveform '%s'", setup->waveform);
 			model_free(m);
 			return nullptr;
 		}
