@@ -44,14 +44,14 @@ static int open_net(const char *path, const char *net_option, struct net *net, c
 	if (result)
 		return result;
 	if (net_option)
-		return net_open(net, net_option, err);
+		return net_open(net, net_option, 0, err);
 	file = fmemopen(*text, *bytes ? *bytes : 1, "r");
 	if (!file)
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory", path);
 	result = schedule_net_name(file, path, &name, err);
 	fclose(file);
 	if (!result)
-		result = net_open(net, name, err);
+		result = net_open(net, name, 0, err);
 	free(name);
 	return result;
 }

@@ -7,13 +7,6 @@
 #include "driver/cli/cli.h"
 #include "driver/net/builtin.h"
 
-static const char *op_name(enum net_op op)
-{
-	static const char *const names[] = {[NET_INPUT] = "input", [NET_CONV] = "conv", [NET_RELU] = "relu"};
-
-	return names[op];
-}
-
 static void print_table(const struct net *net)
 {
 	printf("%-16s %-6s %-16s %-8s %-6s %-6s %-8s %12s %14s\n", "layer", "op", "output HxWxC", "kernel", "stride", "pad", "dilation", "weights",
@@ -29,7 +22,7 @@ static void print_table(const struct net *net)
 			snprintf(pad, sizeof(pad), "%dx%d", node->conv.pad_h, node->conv.pad_w);
 			snprintf(dilation, sizeof(dilation), "%dx%d", node->conv.dilation_h, node->conv.dilation_w);
 		}
-		printf("%-16s %-6s %-16s %-8s %-6s %-6s %-8s %12" PRId64 " %14" PRId64 "\n", node->name, op_name(node->op), out, kernel, stride, pad,
+		printf("%-16s %-6s %-16s %-8s %-6s %-6s %-8s %12" PRId64 " %14" PRId64 "\n", node->name, net_op_name(node->op), out, kernel, stride, pad,
 		       dilation, node->op == NET_CONV ? net_conv_weights(node) : 0, node->op == NET_CONV ? net_conv_macs(node) : 0);
 	}
 	printf("%s: training MACs per sample %" PRId64 "\n", net->name, net_training_macs(net));
@@ -41,7 +34,7 @@ static void print_json(const struct net *net)
 
 	for (int i = 0; i < net->node_count; i++) {
 		const struct net_node *node = &net->nodes[i];
-		json_t *object = json_pack("{s:s, s:s, s:[iii]}", "name", node->name, "op", op_name(node->op), "output", node->out.height, node->out.width,
+		json_t *object = json_pack("{s:s, s:s, s:[iii]}", "name", node->name, "op", net_op_name(node->op), "output", node->out.height, node->out.width,
 					   node->out.channels);
 
 		if (node->op == NET_CONV) {
@@ -96,7 +89,7 @@ static int run(int argc, const char **argv)
 		return status;
 	if (!name)
 		return list(json);
-	result = net_open(&net, name, &err);
+	result = net_open(&net, name, 0, &err);
 	if (result)
 		return cli_fail(&err, result);
 	if (json)

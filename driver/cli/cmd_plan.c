@@ -166,7 +166,7 @@ static int run(int argc, const char **argv)
 
 	if (status >= 0)
 		return status;
-	if ((result = cli_problem(&words, &problem, &err)) || (result = net_open(&net, net_name, &err)))
+	if ((result = cli_problem(&words, &problem, &err)) || (result = net_open(&net, net_name, 0, &err)))
 		return cli_fail(&err, result);
 	result = cli_schedule(schedule_name ? schedule_name : "mbs", &net, &problem.plan, &schedule, &err);
 	if (!result)

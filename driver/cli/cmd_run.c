@@ -278,7 +278,7 @@ static int run(int argc, const char **argv)
 	if (!result)
 		result = run_outputs_check(&words, names, count, &err);
 	if (!result)
-		result = net_open(&net, words.net ? words.net : "fashion-conv", &err);
+		result = net_open(&net, words.net ? words.net : "fashion-conv", 0, &err);
 	if (!result)
 		result = make_schedules(names, count, &net, &problem.plan, schedules, &err);
 	if (!result) {

@@ -112,7 +112,7 @@ const void *compare_expected_row(struct compare *compare, enum layout_store stor
 	}
 	case LAYOUT_MASK:
 	case LAYOUT_KEPT_MASK: {
-		const uint16_t *act = expect_act(compare->expect, of->input, err);
+		const uint16_t *act = expect_act(compare->expect, of->inputs[0], err);
 
 		if (!act)
 			return NULL;

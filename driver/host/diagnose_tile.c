@@ -34,7 +34,7 @@ static void set_operands(struct search *search)
 	const struct op *op = &search->mismatch->op;
 	const struct step *step = &program->steps[op->step];
 	const struct slab *source = &program->slabs[step->source], *operand = &program->slabs[step->operand];
-	const int input = program->net->nodes[op->node].input;
+	const int input = program->net->nodes[op->node].inputs[0];
 
 	search->a = (struct operand){LAYOUT_GRAD, op->node, source};
 	search->b = (struct operand){LAYOUT_WEIGHT, op->node, operand};
@@ -56,7 +56,7 @@ static int golden_account(struct search *search, struct wc_error *err)
 
 	switch (op->kind) {
 	case OP_FORWARD:
-		x = expect_act(expect, expect->net->nodes[op->node].input, err);
+		x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err);
 		return x ? golden_element_forward(&search->golden, &conv, expect->rows, x, w, at->sample, at->y, at->x, at->c, err) : WC_ERR_SYSTEM;
 	case OP_DATA_GRADIENT:
 		dy = expect_grad(expect, op->node, err);
@@ -66,7 +66,7 @@ static int golden_account(struct search *search, struct wc_error *err)
 		const size_t index = (((size_t)at->k * (size_t)conv.kernel_h + (size_t)at->r) * (size_t)conv.kernel_w + (size_t)at->s) * (size_t)conv.in_c +
 				     (size_t)at->c;
 
-		x = expect_act(expect, expect->net->nodes[op->node].input, err);
+		x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err);
 		dy = x ? expect_grad(expect, op->node, err) : NULL;
 		return dy ? golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect->range[op->node], golden_bits_of(before[index]),
 							   at->k, at->r, at->s, at->c, err)

@@ -122,13 +122,13 @@ const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err
 		if (of->op == NET_CONV) {
 			const struct golden_conv conv = expect_conv(expect, i);
 
-			if (golden_forward(&conv, expect->rows, expect->act[of->input], expect->data->weights[i], golden_range_out(&conv), act,
+			if (golden_forward(&conv, expect->rows, expect->act[of->inputs[0]], expect->data->weights[i], golden_range_out(&conv), act,
 					   err)) {
 				wc_free(act);
 				return NULL;
 			}
 		} else {
-			golden_relu(expect->act[of->input], data_count(expect->net, i, expect->data->batch), act, NULL);
+			golden_relu(expect->act[of->inputs[0]], data_count(expect->net, i, expect->data->batch), act, NULL);
 		}
 		expect->act[i] = act;
 		spent(expect, i, start_s, expect->data->batch);
@@ -176,7 +176,7 @@ const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *er
 int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err)
 {
 	const size_t count = (size_t)net_conv_weights(&expect->net->nodes[node]);
-	const uint16_t *x = expect_act(expect, expect->net->nodes[node].input, err);
+	const uint16_t *x = expect_act(expect, expect->net->nodes[node].inputs[0], err);
 	const uint16_t *dy = x ? expect_grad(expect, node, err) : NULL;
 	const struct golden_conv conv = expect_conv(expect, node);
 	double start_s;

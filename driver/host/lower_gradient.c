@@ -128,7 +128,7 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 			if (!op)
 				return WC_ERR_SYSTEM;
 			op->store = LAYOUT_GRAD;
-			op->tensor = conv->input;
+			op->tensor = conv->inputs[0];
 			op->k_total = taps * conv->out.channels;
 			op->m_first = (int)m;
 			op->m_count = (int)min64(pixels - m, lower->params.acc_rows);

@@ -87,7 +87,7 @@ int lower_relu_gradient(struct lower *lower, int step, struct wc_error *err)
 	if (!op)
 		return WC_ERR_SYSTEM;
 	op->store = LAYOUT_GRAD;
-	op->tensor = lower->program->net->nodes[from->node].input;
+	op->tensor = lower->program->net->nodes[from->node].inputs[0];
 	return vector(lower, op, aux->kind == SLAB_MASK ? VECTOR_RELU_GRAD_MASK : VECTOR_RELU_GRAD_OUT, &slabs[from->source], aux,
 		      false, &slabs[from->result], err);
 }

@@ -12,7 +12,7 @@
 
 enum { FILE_MAX_BYTES = 1 << 20 };
 
-int net_read(struct net *net, const char *path, struct wc_error *err)
+static int read_file(struct net *net, const char *path, int image, struct wc_error *err)
 {
 	FILE *file = fopen(path, "rb");
 	char *text;
@@ -33,13 +33,13 @@ int net_read(struct net *net, const char *path, struct wc_error *err)
 	else if (bytes > FILE_MAX_BYTES)
 		rc = wc_fail(err, WC_ERR_INPUT, "network file '%s' is larger than %d bytes", path, FILE_MAX_BYTES);
 	else
-		rc = net_parse(net, path, text, bytes, err);
+		rc = net_parse(net, path, text, bytes, image, err);
 	free(text);
 	fclose(file);
 	return rc;
 }
 
-int net_builtin(struct net *net, const char *name, struct wc_error *err)
+static int make_builtin(struct net *net, const char *name, int image, struct wc_error *err)
 {
 	char known[256] = "";
 
@@ -48,19 +48,34 @@ int net_builtin(struct net *net, const char *name, struct wc_error *err)
 		const struct net_builtin_text *builtin = net_builtin_at(i);
 
 		if (!strcmp(builtin->name, name))
-			return net_parse(net, builtin->name, builtin->yaml, strlen(builtin->yaml), err);
+			return net_parse(net, builtin->name, builtin->yaml, strlen(builtin->yaml), image, err);
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", builtin->name);
 	}
 	return wc_fail(err, WC_ERR_INPUT, "no built-in network '%s'; there are: %s", name, known);
 }
 
-int net_open(struct net *net, const char *name, struct wc_error *err)
+int net_read(struct net *net, const char *path, struct wc_error *err)
+{
+	return read_file(net, path, 0, err);
+}
+
+int net_builtin(struct net *net, const char *name, struct wc_error *err)
+{
+	return make_builtin(net, name, 0, err);
+}
+
+int net_open(struct net *net, const char *name, int image, struct wc_error *err)
 {
 	FILE *file;
 
+	memset(net, 0, sizeof(*net));
+	if (image < 0 || image > NET_IMAGE_MAX)
+		return wc_fail(err, WC_ERR_INPUT, "image is %d, must be from 1 to %d pixels high and wide, or 0 for the network's own size",
+			       image, NET_IMAGE_MAX);
+
 	for (size_t i = 0; net_builtin_at(i); i++)
 		if (!strcmp(net_builtin_at(i)->name, name))
-			return net_builtin(net, name, err);
+			return make_builtin(net, name, image, err);
 	file = fopen(name, "rb");
 	if (!file) {
 		struct wc_error builtin = { "" };
@@ -70,5 +85,5 @@ int net_open(struct net *net, const char *name, struct wc_error *err)
 		return wc_fail(err, WC_ERR_INPUT, "%.300s; and it cannot be opened as a file: %s", builtin.text, cause);
 	}
 	fclose(file);
-	return net_read(net, name, err);
+	return read_file(net, name, image, err);
 }

@@ -12,7 +12,6 @@
 
 enum {
 	NODES_MAX = 1000,
-	SIZE_MAX_PIXELS = 16384,
 	CHANNELS_MAX = 32768,
 	KERNEL_MAX = 11,
 	STRIDE_MAX = 4,
@@ -26,6 +25,7 @@ struct reader {
 	const char *file;
 	yaml_document_t *document;
 	struct net *net;
+	int image; // pixels high and wide in place of what the text says; 0: none
 	struct wc_error *err;
 	char subject[NAME_MAX_CHARS + 16]; // "node 'conv1': ", for messages
 };
@@ -156,8 +156,8 @@ static int check_conv(struct reader *reader, yaml_node_t *at, struct net_node *n
 		return fail_at(reader, at, "output is %dx%d: the kernel of %dx%d, dilation %dx%d, is larger than the padded input of %dx%d",
 			       node->out.height, node->out.width, conv->kernel_h, conv->kernel_w, conv->dilation_h, conv->dilation_w,
 			       node->in.height + 2 * conv->pad_h, node->in.width + 2 * conv->pad_w);
-	if (node->out.height > SIZE_MAX_PIXELS || node->out.width > SIZE_MAX_PIXELS)
-		return fail_at(reader, at, "output is %dx%d, limit %d", node->out.height, node->out.width, SIZE_MAX_PIXELS);
+	if (node->out.height > NET_IMAGE_MAX || node->out.width > NET_IMAGE_MAX)
+		return fail_at(reader, at, "output is %dx%d, limit %d", node->out.height, node->out.width, NET_IMAGE_MAX);
 	if (net_conv_weights(node) * 4 > TENSOR_MAX_BYTES)
 		return fail_at(reader, at, "weight gradients take %lld bytes, limit %d", (long long)net_conv_weights(node) * 4,
 			       TENSOR_MAX_BYTES);
@@ -172,7 +172,7 @@ static int read_conv(struct reader *reader, yaml_node_t *at, const struct field 
 
 	if (!channels || !kernel)
 		return fail_at(reader, at, "a conv needs the key '%s'", channels ? "kernel" : "channels");
-	*conv = (struct net_conv){ .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1 };
+	*conv = (struct net_conv){ .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1 };
 	if (read_int(reader, channels, "channels", 1, CHANNELS_MAX, &node->out.channels) ||
 	    read_pair(reader, kernel, "kernel", 1, KERNEL_MAX, &conv->kernel_h, &conv->kernel_w) ||
 	    (stride && read_pair(reader, stride, "stride", 1, STRIDE_MAX, &conv->stride_h, &conv->stride_w)) ||
@@ -205,7 +205,11 @@ static int read_node(struct reader *reader, yaml_node_t *at)
 	snprintf(reader->subject, sizeof(reader->subject), "node '%s': ", node->name);
 	if (rc >= 0)
 		return fail_at(reader, fields[0].value, "the name is taken%s", rc ? " by an earlier node" : ": it stands for the image");
-	node->input = previous;
+	node->inputs = malloc(sizeof(*node->inputs));
+	if (!node->inputs)
+		return wc_fail(reader->err, WC_ERR_SYSTEM, "out of memory");
+	node->inputs[0] = previous;
+	node->input_count = 1;
 	node->in = node->out = net->nodes[previous].out;
 	if (fields[2].value) {
 		int producer = is_text(fields[2].value) ? net_find(net, scalar(fields[2].value)) : -1;
@@ -251,13 +255,14 @@ static int read_input(struct reader *reader, yaml_node_t *at)
 	if (!node->name)
 		return wc_fail(reader->err, WC_ERR_SYSTEM, "out of memory");
 	node->op = NET_INPUT;
-	node->input = -1;
 	reader->net->node_count = 1;
 	if (read_fields(reader, at, "input", fields, 3) ||
-	    read_int(reader, fields[0].value, "input height", 1, SIZE_MAX_PIXELS, &node->out.height) ||
-	    read_int(reader, fields[1].value, "input width", 1, SIZE_MAX_PIXELS, &node->out.width) ||
+	    read_int(reader, fields[0].value, "input height", 1, NET_IMAGE_MAX, &node->out.height) ||
+	    read_int(reader, fields[1].value, "input width", 1, NET_IMAGE_MAX, &node->out.width) ||
 	    read_int(reader, fields[2].value, "input channels", 1, CHANNELS_MAX, &node->out.channels))
 		return WC_ERR_INPUT;
+	if (reader->image)
+		node->out.height = node->out.width = reader->image;
 	node->in = node->out;
 	if (sample_bytes(node->out) > TENSOR_MAX_BYTES)
 		return fail_at(reader, at, "one sample of the input takes %lld bytes, limit %d", (long long)sample_bytes(node->out),
@@ -292,7 +297,7 @@ static int read_root(struct reader *reader, yaml_node_t *root)
 	rc = read_input(reader, fields[1].value);
 	for (long i = 0; !rc && i < count; i++)
 		rc = read_node(reader, yaml_document_get_node(reader->document, list->data.sequence.items.start[i]));
-	return rc;
+	return rc ? rc : net_link(reader->net, reader->err);
 }
 
 static int parse_error(const yaml_parser_t *parser, const char *file, struct wc_error *err)
@@ -306,9 +311,9 @@ static int parse_error(const yaml_parser_t *parser, const char *file, struct wc_
 }
 
 // Errors in a second document would pass unseen if only the first one were parsed.
-int net_parse(struct net *net, const char *file, const char *text, size_t bytes, struct wc_error *err)
+int net_parse(struct net *net, const char *file, const char *text, size_t bytes, int image, struct wc_error *err)
 {
-	struct reader reader = { .file = file, .net = net, .err = err };
+	struct reader reader = { .file = file, .net = net, .image = image, .err = err };
 	yaml_document_t document, rest;
 	yaml_parser_t parser;
 	yaml_node_t *root;

@@ -8,7 +8,8 @@
 
 #include "driver/net/net.h"
 
-// Read the one network in `bytes` of YAML text; `file` is its name in messages. On error the network is empty.
-int net_parse(struct net *net, const char *file, const char *text, size_t bytes, struct wc_error *err);
+// Read the one network in `bytes` of YAML text; `file` is its name in messages. The image is `image` pixels high and wide,
+// 0: as the text says. On error the network is empty.
+int net_parse(struct net *net, const char *file, const char *text, size_t bytes, int image, struct wc_error *err);
 
 #endif

@@ -190,7 +190,7 @@ static void count_gradient_macs(struct count *count)
 			for (int k = 0; k < strip->statement_count; k++) {
 				const struct sched_statement *statement = &strip->statements[k];
 
-				if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && statement->node == node->input)
+				if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && statement->node == node->inputs[0])
 					rows += (uint64_t)(statement->hi - statement->lo);
 			}
 		}

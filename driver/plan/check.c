@@ -171,7 +171,7 @@ static void add_gradient_macs(struct check_state *state)
 {
 	for (int i = 1; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
-		const struct check_work *work = &state->gradients[node->input];
+		const struct check_work *work = &state->gradients[node->inputs[0]];
 		uint64_t all = (uint64_t)state->schedule->batch * check_row_macs(node) * (uint64_t)node->out.height;
 
 		state->result->macs += all * work->rows / (uint64_t)node->in.height;

@@ -119,7 +119,7 @@ static uint64_t in_place_bytes(const struct check_state *state, const struct sch
 
 	if (statement->op != SCHED_COMPUTE || state->net->nodes[operator].op != NET_RELU)
 		return 0;
-	input_node = statement->tensor == SCHED_ACT ? state->net->nodes[operator].input : operator;
+	input_node = statement->tensor == SCHED_ACT ? state->net->nodes[operator].inputs[0] : operator;
 	input = slab_of(state, statement->tensor, input_node);
 	output = slab_of(state, statement->tensor, statement->node);
 	if (input->last != at || output->first != at || input->lo != output->lo || input->hi != output->hi)

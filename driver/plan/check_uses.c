@@ -39,12 +39,12 @@ int check_reads(const struct net *net, const struct sched_statement *statement, 
 		return 1;
 	case SCHED_ACCUMULATE:
 		uses[0] = (struct row_use){SCHED_GRAD, statement->node, rows};
-		uses[1] = (struct row_use){SCHED_ACT, node->input, check_rows_read(node, rows)};
+		uses[1] = (struct row_use){SCHED_ACT, node->inputs[0], check_rows_read(node, rows)};
 		return 2;
 	case SCHED_COMPUTE:
 		if (statement->tensor == SCHED_GRAD)
 			return gradient_reads(net, statement, uses);
-		uses[0] = (struct row_use){SCHED_ACT, node->input, check_rows_read(node, rows)};
+		uses[0] = (struct row_use){SCHED_ACT, node->inputs[0], check_rows_read(node, rows)};
 		return 1;
 	default:
 		return 0;

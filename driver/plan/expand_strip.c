@@ -39,9 +39,9 @@ static void survey(struct expansion *x, const struct sched_strip *strip)
 
 		name(x, statement->tensor, node, rows, i);
 		if (statement->op == SCHED_ACCUMULATE) {
-			use(x, SCHED_ACT, x->net->nodes[node].input, i);
+			use(x, SCHED_ACT, x->net->nodes[node].inputs[0], i);
 		} else if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT) {
-			use(x, SCHED_ACT, x->net->nodes[node].input, i);
+			use(x, SCHED_ACT, x->net->nodes[node].inputs[0], i);
 			if (statement->with == SCHED_WITH_MASK)
 				name(x, SCHED_MASK, node, rows, i);
 		} else if (statement->op == SCHED_COMPUTE) {
@@ -183,7 +183,7 @@ static int expand_forward(struct expansion *x, const struct sched_statement *sta
 			     .operand = -1, .mask = -1 };
 	int rc = 0;
 
-	step.source = read_slab(x, SCHED_ACT, node->input, rows_of_input(node, rows), &rc);
+	step.source = read_slab(x, SCHED_ACT, node->inputs[0], rows_of_input(node, rows), &rc);
 	if (rc)
 		return rc;
 	step.result = slab_of(x, SCHED_ACT, statement->node);
@@ -197,7 +197,7 @@ static int expand_forward(struct expansion *x, const struct sched_statement *sta
 		if (step.mask < 0)
 			return step.mask;
 	}
-	share_in_place(x, SCHED_ACT, node->input, statement->node, index);
+	share_in_place(x, SCHED_ACT, node->inputs[0], statement->node, index);
 	return expand_step(x, step);
 }
 
@@ -251,7 +251,7 @@ static int expand_accumulate(struct expansion *x, const struct sched_statement *
 	step.cut = x->cuts[statement->node]++;
 	step.first_cut = step.cut == 0;
 	step.source = read_slab(x, SCHED_GRAD, statement->node, rows, &rc);
-	step.operand = read_slab(x, SCHED_ACT, node->input, rows_of_input(node, rows), &rc);
+	step.operand = read_slab(x, SCHED_ACT, node->inputs[0], rows_of_input(node, rows), &rc);
 	if (rc)
 		return rc;
 	step.result = x->resident_sums[statement->node];

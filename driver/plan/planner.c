@@ -74,6 +74,8 @@ int planner_begin(struct planner *planner, struct schedule *schedule, const char
 	memset(schedule, 0, sizeof(*schedule));
 	*planner = (struct planner){ .net = net, .options = options, .schedule = schedule, .err = err };
 	rc = check_options(options, err);
+	if (!rc)
+		rc = net_require_chain(net, "device schedules", err);
 	if (rc)
 		return rc;
 	schedule->batch = options->batch;

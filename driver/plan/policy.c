@@ -54,7 +54,7 @@ static int count_uses(const struct sched_group *group, const struct net *net, in
 				uses += statement->op == SCHED_ACCUMULATE && statement->node == node;
 			} else if (computes && statement->tensor == SCHED_ACT) {
 				uses += statement->node == node;
-			} else if (computes && statement->node == net->nodes[node].input) {
+			} else if (computes && statement->node == net->nodes[node].inputs[0]) {
 				uses++;
 				*whole = true;
 			}

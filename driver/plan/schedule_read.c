@@ -286,7 +286,7 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 	char *line = NULL, *tail = NULL;
 	size_t capacity = 0;
 	ssize_t length;
-	int rc = 0;
+	int rc = net_require_chain(net, "device schedules", err);
 
 	memset(schedule, 0, sizeof(*schedule));
 	schedule->cores = 1;

@@ -79,25 +79,27 @@ static int out_size(int size, const struct fixture_layer *layer)
 
 void fixture_net(struct net *net, struct net_shape image, const struct fixture_layer *layers, int count)
 {
-	net->name = copy_text("hand");
-	net->node_count = count + 1;
+	*net = (struct net){.name = copy_text("hand"), .node_count = count + 1};
 	net->nodes = allocate((size_t)count + 1, sizeof(*net->nodes));
-	net->nodes[0] = (struct net_node){.name = copy_text("image"), .op = NET_INPUT, .input = -1, .in = image, .out = image};
+	net->nodes[0] = (struct net_node){.name = copy_text("image"), .op = NET_INPUT, .in = image, .out = image};
 	for (int i = 0; i < count; i++) {
 		const struct fixture_layer *layer = &layers[i];
 		struct net_node *node = &net->nodes[i + 1];
 
 		node->name = copy_text(layer->name);
 		node->op = layer->kernel > 0 ? NET_CONV : NET_RELU;
-		node->input = i;
+		node->inputs = allocate(1, sizeof(*node->inputs));
+		node->inputs[0] = i;
+		node->input_count = 1;
 		node->in = node->out = net->nodes[i].out;
 		if (layer->kernel == 0)
 			continue;
 		node->conv = (struct net_conv){layer->kernel, layer->kernel, layer->stride, layer->stride, layer->pad, layer->pad,
-						dilation(layer), dilation(layer)};
+						dilation(layer), dilation(layer), 1};
 		node->out = (struct net_shape){out_size(node->in.height, layer), out_size(node->in.width, layer), layer->channels};
 		cr_assert(node->out.height > 0 && node->out.width > 0);
 	}
+	cr_assert_eq(net_link(net, NULL), 0);
 }
 
 void fixture_small_net(struct net *net)

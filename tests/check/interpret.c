@@ -111,7 +111,8 @@ static void run_row(const struct machine *machine, const struct sched_statement 
 {
 	const struct net *net = machine->net;
 	int kind = (int)statement->tensor, node = statement->node;
-	struct slab_row input = {machine, SCHED_ACT, net->nodes[node].input, sample}, dy = {machine, SCHED_GRAD, node, sample};
+	struct slab_row input = {machine, SCHED_ACT, node > 0 ? net->nodes[node].inputs[0] : 0, sample};
+	struct slab_row dy = {machine, SCHED_GRAD, node, sample};
 	uint64_t value;
 
 	switch (statement->op) {

@@ -96,7 +96,7 @@ void slabs_lay_out(const struct machine *machine)
 				use(machine, SCHED_ACT, consumer, at);
 		} else if (compute || statement->op == SCHED_ACCUMULATE) {
 			if (reads_input(&net->nodes[node], statement->lo, statement->hi))
-				use(machine, SCHED_ACT, net->nodes[node].input, at);
+				use(machine, SCHED_ACT, net->nodes[node].inputs[0], at);
 		}
 		if (statement->op == SCHED_ACCUMULATE)
 			use(machine, SCHED_GRAD, node, at);
@@ -119,7 +119,7 @@ static struct cells *taken_over(const struct machine *machine, int kind, int nod
 	relu = kind == SCHED_ACT ? node : net_consumer(machine->net, node);
 	if (machine->net->nodes[relu].op != NET_RELU)
 		return NULL;
-	input = kind == SCHED_ACT ? machine->net->nodes[node].input : relu;
+	input = kind == SCHED_ACT ? machine->net->nodes[node].inputs[0] : relu;
 	from = cells_of(machine, kind, input);
 	return from->first <= from->last && from->last == at && to->first == at && from->lo == to->lo && from->hi == to->hi ? from : NULL;
 }
@@ -213,7 +213,7 @@ uint64_t slabs_bytes(const struct machine *machine, int at)
 			bytes += slices(machine, conv, 0, 2, true);
 		else if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node)
 			bytes += slices(machine, conv, machine->group->weight[node].slice, 2, true);
-		else if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && conv->input == statement->node)
+		else if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && conv->inputs[0] == statement->node)
 			bytes += slices(machine, conv, 0, 2, true);
 		if (machine->group->wgrad[node].resident)
 			bytes += slices(machine, conv, 0, 4, true);

@@ -8,12 +8,12 @@
 
 static struct net_node random_conv(struct random *random)
 {
-	struct net_node node = {.op = NET_CONV, .input = 0};
+	struct net_node node = {.op = NET_CONV};
 	struct net_conv *conv = &node.conv;
 
 	do {
 		*conv = (struct net_conv){1 + random_below(random, 5), 1, 1 + random_below(random, 4), 1, random_below(random, 4), 0,
-					  1 + random_below(random, 3), 1};
+					  1 + random_below(random, 3), 1, 1};
 		node.in = (struct net_shape){1 + random_below(random, 20), 1, 1};
 		node.out = (struct net_shape){
 			(node.in.height + 2 * conv->pad_h - conv->dilation_h * (conv->kernel_h - 1) - 1 + conv->stride_h) / conv->stride_h, 1, 1};

@@ -126,7 +126,7 @@ static void reference_forward(struct values *values, int sample)
 	for (int y = 0; y < net->nodes[0].out.height; y++)
 		*values_at(values, ACT, 0, sample, y) = mix(mix(6, (uint64_t)sample), (uint64_t)y);
 	for (int node = 1; node < net->node_count; node++) {
-		struct reference_row input = {values, ACT, net->nodes[node].input, sample};
+		struct reference_row input = {values, ACT, net->nodes[node].inputs[0], sample};
 
 		for (int y = 0; y < net->nodes[node].out.height; y++) {
 			uint64_t value = value_forward(net, node, y, reference_row, &input);
@@ -146,12 +146,12 @@ static void reference_backward(struct values *values, int sample, uint64_t *sums
 		*values_at(values, GRAD, last, sample, y) = mix(mix(7, (uint64_t)sample), (uint64_t)y);
 	for (int node = last; node > 0; node--) {
 		const struct net_node *at = &net->nodes[node];
-		struct reference_row gradient = {values, GRAD, node, sample}, input = {values, ACT, at->input, sample};
+		struct reference_row gradient = {values, GRAD, node, sample}, input = {values, ACT, at->inputs[0], sample};
 
 		for (int y = 0; at->op == NET_CONV && y < at->out.height; y++)
 			sums[node] += value_product(net, node, y, reference_row(&gradient, y), reference_row, &input);
 		for (int y = 0; y < at->in.height; y++) {
-			*values_at(values, GRAD, at->input, sample, y) =
+			*values_at(values, GRAD, at->inputs[0], sample, y) =
 				at->op == NET_CONV ? value_conv_gradient(net, node, y, reference_row, &gradient)
 						   : value_relu_gradient(node, reference_row(&gradient, y), *values_at(values, MASK, node, sample, y));
 		}

@@ -51,14 +51,16 @@ Test(net, builtin_has_the_documented_shapes)
 	struct wc_error err;
 	struct net net;
 
-	cr_assert_eq(net_open(&net, "fashion-conv", &err), 0, "%s", err.text);
+	cr_assert_eq(net_open(&net, "fashion-conv", 0, &err), 0, "%s", err.text);
 	cr_assert_eq(net.node_count, (int)(sizeof(expected) / sizeof(expected[0])));
 	for (int i = 0; i < net.node_count; i++) {
 		cr_assert_str_eq(net.nodes[i].name, expected[i].name);
 		cr_assert_eq(net.nodes[i].out.height, expected[i].height);
 		cr_assert_eq(net.nodes[i].out.width, expected[i].width);
 		cr_assert_eq(net.nodes[i].out.channels, expected[i].channels);
-		cr_assert_eq(net.nodes[i].input, i - 1);
+		cr_assert_eq(net.nodes[i].input_count, i > 0);
+		if (i > 0)
+			cr_assert_eq(net.nodes[i].inputs[0], i - 1);
 		cr_assert_eq(net_find(&net, expected[i].name), i);
 		cr_assert_eq(net_consumer(&net, i), i + 1 < net.node_count ? i + 1 : -1);
 	}
@@ -164,7 +166,7 @@ Test(net, unknown_names_list_what_there_is)
 
 	cr_assert_eq(net_builtin(&net, "resnet", &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "'resnet'") && strstr(err.text, "fashion-conv"), "%s", err.text);
-	cr_assert_eq(net_open(&net, "does/not/exist", &err), WC_ERR_INPUT);
+	cr_assert_eq(net_open(&net, "does/not/exist", 0, &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "does/not/exist") && strstr(err.text, "No such file"), "%s", err.text);
 	cr_assert_eq(net_read(&net, "/", &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "directory"), "%s", err.text);

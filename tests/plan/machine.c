@@ -171,7 +171,7 @@ static void run_forward(struct machine *m, const struct step *step)
 	bool last_slice = step->channel_hi == node->out.channels;
 
 	// Channel slices of one row make the row together: only the last one's row counts as written.
-	rows_tags(m, step->source, SLAB_ACT, node->input, read.lo, read.hi, false);
+	rows_tags(m, step->source, SLAB_ACT, node->inputs[0], read.lo, read.hi, false);
 	if (node->op == NET_CONV) {
 		weight_tags(m, step->operand, SLAB_WEIGHT, step->node, step->channel_lo, step->channel_hi, 0, false);
 		tiles(m, (int64_t)step->sample_count * (step->hi - step->lo) * node->out.width, step->channel_hi - step->channel_lo);
@@ -208,7 +208,7 @@ static void run_data_gradient(struct machine *m, const struct step *step)
 			}
 		}
 	}
-	rows_tags(m, step->result, SLAB_GRAD, node->input, step->lo, step->hi, true);
+	rows_tags(m, step->result, SLAB_GRAD, node->inputs[0], step->lo, step->hi, true);
 }
 
 static void run_weight_gradient(struct machine *m, const struct step *step)
@@ -221,7 +221,7 @@ static void run_weight_gradient(struct machine *m, const struct step *step)
 	cr_assert_eq(step->cut, m->cuts[step->node]);
 	cr_assert_eq(step->first_cut, step->cut == 0);
 	rows_tags(m, step->source, SLAB_GRAD, step->node, step->lo, step->hi, false);
-	rows_tags(m, step->operand, SLAB_ACT, node->input, read.lo, read.hi, false);
+	rows_tags(m, step->operand, SLAB_ACT, node->inputs[0], read.lo, read.hi, false);
 	if (!step->first_cut)
 		weight_tags(m, step->result, SLAB_WGRAD, step->node, step->channel_lo, step->channel_hi, step->cut, false);
 	weight_tags(m, step->result, SLAB_WGRAD, step->node, step->channel_lo, step->channel_hi, step->cut + 1, true);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device's schedules, lowering and golden run can take today.
+#include <stdio.h>
+
+#include "driver/net/net.h"
+
+enum { DEVICE_BYTES_MAX = 1 << 30, BUS_BYTES_MAX = 128 };
+
+// Bytes of one sample with every row rounded up to the widest bus.
+static int64_t sample_bytes(struct net_shape shape)
+{
+	const int64_t row_bytes = (int64_t)shape.width * shape.channels * 2;
+
+	return (row_bytes + BUS_BYTES_MAX - 1) / BUS_BYTES_MAX * BUS_BYTES_MAX * shape.height;
+}
+
+static int check_bytes(const struct net_node *node, const char *who, struct wc_error *err)
+{
+	if (sample_bytes(node->out) > DEVICE_BYTES_MAX)
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s': one sample of the output takes %lld bytes, limit %d", who, node->name,
+			       (long long)sample_bytes(node->out), DEVICE_BYTES_MAX);
+	if (node->op == NET_CONV && net_conv_weights(node) * 4 > DEVICE_BYTES_MAX)
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s': weight gradients take %lld bytes, limit %d", who, node->name,
+			       (long long)net_conv_weights(node) * 4, DEVICE_BYTES_MAX);
+	return 0;
+}
+
+int net_require_chain(const struct net *net, const char *who, struct wc_error *err)
+{
+	static const char needed[] = "only chains of convolutions (groups 1, no bias) and ReLUs can be run";
+
+	for (int i = 0; i < net->node_count; i++) {
+		const struct net_node *node = &net->nodes[i];
+		const int rc = check_bytes(node, who, err);
+		char what[64];
+
+		if (rc)
+			return rc;
+		if (i == 0)
+			continue;
+		if (node->op != NET_CONV && node->op != NET_RELU)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s: %s", who, node->name, net_op_name(node->op), needed);
+		if (node->input_count != 1 || node->inputs[0] != i - 1)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' reads '%s', not the node before, '%s': %s", who, node->name,
+				       net->nodes[node->inputs[0]].name, net->nodes[i - 1].name, needed);
+		if (i == 1 && node->op != NET_CONV)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s, the first node must be a conv", who, node->name,
+				       net_op_name(node->op));
+		if (node->op == NET_RELU || (node->conv.groups == 1 && !node->bias))
+			continue;
+		snprintf(what, sizeof(what), node->bias ? "a bias" : "%d groups", node->conv.groups);
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has %s: %s", who, node->name, what, needed);
+	}
+	return 0;
+}
