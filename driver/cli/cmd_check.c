@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "driver/cli/cli.h"
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 static void print_json(const struct check_result *result, const struct schedule *schedule, const struct net *net)
 {

@@ -6,8 +6,8 @@
 
 #include "driver/cli/cli.h"
 #include "driver/plan/account.h"
-#include "driver/plan/check.h"
-#include "driver/plan/program.h"
+#include "driver/plan/check/check.h"
+#include "driver/plan/device/program.h"
 
 // Names like "act:relu2" of what a group's statements of one kind move or make; forward nodes recomputed in backward.
 static json_t *tensors_of(const struct sched_group *group, const struct net *net, enum sched_op op)

@@ -7,7 +7,7 @@
 
 #include "driver/cli/run.h"
 #include "driver/plan/account.h"
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 static void set_integer(json_t *object, const char *key, uint64_t value)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "csim/memory.h"
-#include "driver/plan/program.h"
+#include "driver/plan/device/program.h"
 
 enum layout_store {
 	LAYOUT_ACT,

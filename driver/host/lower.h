@@ -7,7 +7,7 @@
 
 #include "csim/backend.h"
 #include "driver/host/op.h"
-#include "driver/plan/program.h"
+#include "driver/plan/device/program.h"
 
 struct lower {
 	const struct program *program; // borrowed, as the layout

@@ -4,7 +4,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 // Fail the test, naming `what`, unless bytes of every class and direction, commands and MACs are equal.
 void compare_account(const struct schedule *schedule, const struct net *net, const struct check_result *result, const char *what);

@@ -4,7 +4,7 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 struct fixture_layer {
 	const char *name;

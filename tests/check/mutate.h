@@ -4,7 +4,7 @@
 #ifndef MUTATE_H
 #define MUTATE_H
 
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 // xorshift64*; the state must not be 0.
 struct random {

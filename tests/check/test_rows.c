@@ -3,7 +3,7 @@
 // The geometry of rows against taps enumerated one by one, over random convolutions.
 #include <criterion/criterion.h>
 
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 #include "tests/check/mutate.h"
 
 static struct net_node random_conv(struct random *random)

@@ -8,7 +8,7 @@
 #define MACHINE_H
 
 #include "driver/plan/account.h"
-#include "driver/plan/program.h"
+#include "driver/plan/device/program.h"
 
 struct machine_sums {
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "driver/plan/account.h"
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 #include "driver/plan/rows.h"
 #include "tests/plan/common.h"
 

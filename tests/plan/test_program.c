@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/check.h"
-#include "driver/plan/fit.h"
+#include "driver/plan/check/check.h"
+#include "driver/plan/device/fit.h"
 #include "tests/plan/common.h"
 #include "tests/plan/machine.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/place.h"
+#include "driver/plan/device/place.h"
 #include "driver/plan/rows.h"
 #include "tests/plan/common.h"
 

@@ -2,7 +2,7 @@
 //
 // Groups of whole feature maps: a sub-batch runs through all layers in the buffer. What backward needs of
 // the forward pass, the convolutions' inputs and the ReLUs' masks, is stored on the way.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 int build_mbs_forward(struct planner *planner, struct sched_group *group, int first, int last, int strips)
 {

@@ -3,7 +3,7 @@
 // How weights and weight gradients pass through the buffer. Everything resident moves the fewest bytes; if
 // that does not fit, everything is cut as finely as allowed, and then, the operand that saves most first,
 // made resident, whole, or coarser again as far as the buffer has room.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One strip of a schedule for one iteration's samples, as steps on slabs.
-#include "driver/plan/expand.h"
+#include "driver/plan/device/expand.h"
 
 enum { ACCUMULATE_PIXELS_MAX = 16777215 }; // k_total of a GEMM command
 

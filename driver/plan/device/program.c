@@ -5,13 +5,13 @@
 // to itself; among several layouts of a strip the one whose addresses have been idle longest is
 // taken, as its loads can start earliest. One of the layouts depends on nothing but the strip and its number of
 // samples, so a group that fits once fits always.
-#include "driver/plan/program.h"
+#include "driver/plan/device/program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/expand.h"
+#include "driver/plan/device/expand.h"
 
 struct placer {
 	struct expansion x;

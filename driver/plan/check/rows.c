@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Geometry of rows, after driver/README.md, "Meaning": which rows a convolution reads and gathers, what they weigh.
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 static int floor_div(int a, int b)
 {

@@ -4,7 +4,7 @@
 // first names or fills it to the last that names or reads rows of it (what lies in padding alone reads none); a ReLU in place has one slab for input and output.
 #include <inttypes.h>
 
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 // Iterations that differ in occupancy: the first, full ones behind it, the last with fewer samples.
 struct iteration {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sub-batch sizes and numbers of strips for one group.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Form: that header, groups and statements mean something for this network, before rows are looked at.
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 int check_form_header(struct check_state *state)
 {

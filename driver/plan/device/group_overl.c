@@ -4,8 +4,8 @@
 // segments of one layer. Backward recomputes a strip's feature maps from the segment's input; every row of the
 // input's gradient is gathered in the one strip that owns it, every output row of a convolution enters the weight gradient
 // in the one strip that owns it.
-#include "driver/plan/planner.h"
-#include "driver/plan/strips.h"
+#include "driver/plan/device/planner.h"
+#include "driver/plan/device/strips.h"
 
 static int no_memory(struct planner *planner)
 {

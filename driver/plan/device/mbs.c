@@ -2,7 +2,7 @@
 //
 // Mini-batch serialization: forward and backward are each cut into the groups that move the fewest bytes.
 // A layer of which one sample does not fit is a group of its own in row strips.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 // A stretch of nodes, numbered from 0 = the first one behind the image, as one group of one phase.
 static int choose_group(struct planner *planner, void *context, int first, int last, struct choice pair[2])

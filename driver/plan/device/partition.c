@@ -2,7 +2,7 @@
 //
 // Cutting the network into groups: the cheapest way to cut the layers up to `end` is the cheapest way up
 // to some earlier layer and one stretch from there on.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 #include <stdlib.h>
 #include <string.h>

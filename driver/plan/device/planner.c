@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // The checker's result as text for a human.
 #include <inttypes.h>
 
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 static void print_classes(const struct check_result *result, FILE *file)
 {

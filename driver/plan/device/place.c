@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/place.h"
+#include "driver/plan/device/place.h"
 
 #include <stdlib.h>
 #include <string.h>

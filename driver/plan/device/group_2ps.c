@@ -4,8 +4,8 @@
 // backward (strips.h). Forward, a strip keeps the last lines of each layer that feeds a convolution for the strip below it.
 // Backward runs from the bottom strip up: it takes the same lines to recompute the strip's feature maps, and hands
 // lines of gradients upwards, so that nothing is computed twice in a phase.
-#include "driver/plan/planner.h"
-#include "driver/plan/strips.h"
+#include "driver/plan/device/planner.h"
+#include "driver/plan/device/strips.h"
 
 static int no_memory(struct planner *planner)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/fit.h"
+#include "driver/plan/device/fit.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "driver/plan/expand.h"
+#include "driver/plan/device/expand.h"
 
 static int no_fit(const struct expansion *x, const struct fit *fit, const char *how)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a statement reads and fills, after driver/README.md, "Meaning".
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 int check_operator(const struct net *net, const struct sched_statement *statement)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One statement on the rows of the sample that stands for all: is what it reads there, is what it writes new.
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 static void clear_flags(struct check_state *state, unsigned flags)
 {

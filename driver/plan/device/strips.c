@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/strips.h"
+#include "driver/plan/device/strips.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // Row-centric planning: the network is cut into segments, each segment into strips, so that bytes and
 // recomputed halos cost least. Segments begin at convolutions; only if no such cut fits may they begin
 // anywhere.
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 const char *check_kind_name(enum check_kind kind)
 {

@@ -8,7 +8,7 @@
 
 #include "driver/plan/account.h"
 #include "driver/plan/build.h"
-#include "driver/plan/fit.h"
+#include "driver/plan/device/fit.h"
 #include "driver/plan/plan.h"
 #include "driver/plan/rows.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/expand.h"
+#include "driver/plan/device/expand.h"
 
 enum {
 	EARLY_LOADS_MAX = 2, // listed early before one other step; the queue of an engine holds 4

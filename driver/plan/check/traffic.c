@@ -2,7 +2,7 @@
 //
 // DRAM bytes and commands of a group, after driver/README.md, "DRAM bytes under `device` accounting": every iteration with its
 // own number of samples; there are at most two numbers, that of a full iteration and that of the last.
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 enum direction { READ, WRITE };
 

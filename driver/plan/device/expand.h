@@ -5,8 +5,8 @@
 #ifndef WC_PLAN_EXPAND_H
 #define WC_PLAN_EXPAND_H
 
-#include "driver/plan/place.h"
-#include "driver/plan/program.h"
+#include "driver/plan/device/place.h"
+#include "driver/plan/device/program.h"
 #include "driver/plan/rows.h"
 
 enum { EXPAND_TENSOR_KINDS = 3 };

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "driver/plan/check.h"
+#include "driver/plan/check/check.h"
 
 // Half-open rows of a tensor; empty if hi <= lo.
 struct row_range {
@@ -66,7 +66,7 @@ static inline uint16_t *check_flags(const struct check_state *state, enum sched_
 	return state->rows[(int)tensor * state->net->node_count + node];
 }
 
-// check_fault.c: record the violation at state->place, fill the error, return WC_ERR_INPUT.
+// fault.c: record the violation at state->place, fill the error, return WC_ERR_INPUT.
 // `needed` has the fault in [fault.lo, fault.hi); `shown` are the flags of which any makes a row "present".
 // The text is place, statement, then the printf-style message, then "; `holder` has <present rows>".
 struct check_rows_fault {
@@ -85,7 +85,7 @@ const char *check_tensor_name(enum sched_tensor tensor);
 void check_statement_text(char *text, size_t bytes, const struct net *net, const struct sched_statement *statement);
 void check_place_text(char *text, size_t bytes, const struct schedule *schedule, const struct net *net, const struct check_place *place);
 
-// check_uses.c: what a statement of sound form means.
+// uses.c: what a statement of sound form means.
 enum { CHECK_USES_MAX = 2 };
 int check_reads(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX]);
 int check_fills(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX]);
@@ -93,28 +93,28 @@ int check_fills(const struct net *net, const struct sched_statement *statement, 
 // and for the gradient of a node that nothing consumes.
 int check_operator(const struct net *net, const struct sched_statement *statement);
 
-// check_form.c: what can be said of header, groups and statements before any is executed.
+// form.c: what can be said of header, groups and statements before any is executed.
 int check_form_header(struct check_state *state);
 int check_form_group(struct check_state *state);
 int check_form_statement(struct check_state *state);
 
-// check_execute.c: one statement, one strip's begin and end, on rows.
+// execute.c: one statement, one strip's begin and end, on rows.
 int check_execute_statement(struct check_state *state);
 void check_begin_group(struct check_state *state);
 void check_begin_strip(struct check_state *state);
 int check_end_strip(struct check_state *state);
 
-// check_buffer.c: occupancy of the strip at state->place (statement is used as a cursor).
+// buffer.c: occupancy of the strip at state->place (statement is used as a cursor).
 int check_buffer_strip(struct check_state *state);
 
-// check_traffic.c: bytes and commands of a whole group, all iterations. Resident sums and weights included.
+// traffic.c: bytes and commands of a whole group, all iterations. Resident sums and weights included.
 // Must run before the group's check_execute_statement() calls: it looks at accumulated_in for first cuts.
 void check_traffic_group(struct check_state *state);
 // Whether an accumulate at (strip, statement) of the group continues sums even in the group's first iteration: an earlier
 // group, or an earlier statement of this one, accumulates into the node.
 bool check_continues_sums(const struct check_state *state, int strip, int statement, int node);
 
-// check_rows.c: geometry.
+// rows.c: geometry.
 // Rows of the input that rows `out` of a node's output read (a convolution: hull of all taps, cut to the image).
 struct row_range check_rows_read(const struct net_node *node, struct row_range out);
 // Rows of the output's gradient from which rows `in` of the input's gradient are gathered.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Slabs, steps and groups of an expansion. expand_strip.c turns statements into them.
-#include "driver/plan/expand.h"
+#include "driver/plan/device/expand.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

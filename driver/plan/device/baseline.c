@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layer by layer: every node is a segment of its own, in as few row strips as fit (mostly one).
-#include "driver/plan/planner.h"
+#include "driver/plan/device/planner.h"
 
 int plan_baseline(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {

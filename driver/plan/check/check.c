@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/plan/check_internal.h"
+#include "driver/plan/check/internal.h"
 
 static void release(struct check_state *state)
 {
