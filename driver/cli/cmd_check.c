@@ -38,20 +38,21 @@ static void print_json(const struct check_result *result, const struct schedule 
 static int open_net(const char *path, const char *net_option, struct net *net, char **text, size_t *bytes, struct wc_error *err)
 {
 	char *name = NULL;
+	int image;
 	FILE *file;
 	int result = cli_slurp(path, text, bytes, err);
 
 	if (result)
 		return result;
-	if (net_option)
-		return net_open(net, net_option, 0, err);
 	file = fmemopen(*text, *bytes ? *bytes : 1, "r");
 	if (!file)
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory", path);
-	result = schedule_net_name(file, path, &name, err);
+	result = schedule_net_name(file, path, &name, &image, err);
 	fclose(file);
+	if (net_option && result == WC_ERR_INPUT)
+		result = 0; // the parser says it with a line
 	if (!result)
-		result = net_open(net, name, 0, err);
+		result = net_open(net, net_option ? net_option : name, image, err);
 	free(name);
 	return result;
 }

@@ -25,17 +25,39 @@ enum sched_op {
 	SCHED_ACCUMULATE, // weight gradient; `node` is the convolution, lo..hi rows of its output
 	SCHED_KEEP,       // buffer -> boundary storage
 	SCHED_STORE,      // buffer -> DRAM
+	SCHED_FREE,       // the slab ends; no rows
+	SCHED_STATISTICS, // `node` is a group normalization, lo..hi rows of its output
+	SCHED_SPLIT,      // `node` is an add, lo..hi rows of its gradient
+	SCHED_OP_COUNT,
 };
 
 enum sched_with { SCHED_WITH_NONE, SCHED_WITH_MASK, SCHED_WITH_ACT };
 
+// A tensor in a clause. Rows 0:0: those that the statement needs.
+struct sched_operand {
+	enum sched_tensor tensor;
+	int node;
+	int lo, hi;
+};
+
+enum { SCHED_LIST_MAX = 8, SCHED_THROUGH_MAX = 6 };
+
 struct sched_statement {
 	enum sched_op op;
-	enum sched_tensor tensor; // SCHED_ACCUMULATE: SCHED_GRAD of `node`
+	enum sched_tensor tensor; // SCHED_ACCUMULATE, SCHED_SPLIT: SCHED_GRAD of `node`; SCHED_STATISTICS: SCHED_ACT
 	int node;
 	int lo, hi;               // half-open rows
 	enum sched_with with;     // SCHED_COMPUTE of a ReLU, or of the gradient behind one
 	int line;                 // where it stands in the text; 0 if a planner made it
+	// Clauses, `paper` accounting alone. Zeroed: none.
+	int by;                             // SCHED_COMPUTE of a gradient: the reader; 0: the only one
+	int through[SCHED_THROUGH_MAX];     // the chain of readers from `node` on
+	int through_count;
+	struct sched_operand saved;         // `using`
+	bool has_saved;
+	struct sched_operand from[SCHED_LIST_MAX], to[SCHED_LIST_MAX]; // rows of `to` are 0:0
+	int from_count, to_count;
+	bool view;                          // SCHED_SPLIT
 };
 
 struct sched_strip {
@@ -46,7 +68,8 @@ struct sched_strip {
 // How one convolution's weights, or weight gradients, pass through the buffer in a group.
 struct sched_policy {
 	bool resident;
-	int slice; // output channels a slice; 0: all at once
+	bool blocked; // weights under `paper` accounting
+	int slice;    // output channels a slice; 0: all at once
 };
 
 struct sched_group {
@@ -64,9 +87,11 @@ struct sched_group {
 
 struct schedule {
 	char *net_name;
+	int image;                        // height and width of the input; 0: the network's own
 	int batch, cores;
-	int rows, cols;
+	int rows, cols;                   // 0: not said, nor is the bus; `paper` accounting has no use for them
 	uint32_t buffer_bytes, bus_bytes;
+	uint32_t reserve_bytes;           // of the buffer, for streams; `paper` accounting
 	enum sched_accounting accounting;
 	char *planner; // NULL: written by hand
 	struct sched_group *groups;
@@ -88,8 +113,12 @@ const char *sched_op_name(enum sched_op op);
 const char *sched_tiling_name(enum sched_tiling tiling);
 const char *sched_phase_name(enum sched_phase phase);
 
-// The network name in a schedule's text, read ahead of parsing ("net NAME"); caller frees. The file must be
-// seekable: it is rewound.
-int schedule_net_name(FILE *file, const char *file_name, char **name, struct wc_error *err);
+// The network that a schedule's text names, read ahead of parsing: its name, which the caller frees, and the image's
+// size (0: not given). The file must be seekable: it is rewound.
+int schedule_net_name(FILE *file, const char *file_name, char **name, int *image, struct wc_error *err);
+
+// The node whose backward operator a `compute grad:` statement runs first on the gradient it makes: `by`, or the first of
+// `through`, or the only reader. -1: there is none, or several and none is named.
+int sched_gradient_reader(const struct net *net, const struct sched_statement *statement);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include "driver/plan/schedule.h"
 
-enum { PARSER_WORDS_MAX = 8 };
+enum { PARSER_WORDS_MAX = 16 };
 
 enum header {
-	HEADER_VERSION, HEADER_NET, HEADER_BATCH, HEADER_CORES, HEADER_ARRAY,
-	HEADER_BUFFER, HEADER_BUS, HEADER_ACCOUNTING, HEADER_PLANNER, HEADER_COUNT,
+	HEADER_VERSION, HEADER_NET, HEADER_IMAGE, HEADER_BATCH, HEADER_CORES, HEADER_ARRAY,
+	HEADER_BUFFER, HEADER_BUS, HEADER_ACCOUNTING, HEADER_RESERVE, HEADER_PLANNER, HEADER_COUNT,
 };
 
 struct parser {
@@ -43,6 +43,17 @@ int parser_number(struct parser *parser, const char *what, const char *word, lon
 int parser_int(struct parser *parser, const char *what, const char *word, long min, long max, int *value);
 // A node of the network by name.
 int parser_node(struct parser *parser, const char *name, int *node);
+
+// Fail unless the schedule is for `paper` accounting, to which `word` belongs.
+int parser_expect_paper(struct parser *parser, const char *word);
+
+// The clauses behind a statement's tensor, from words[2] on (schedule_clause.c).
+int parser_clauses(struct parser *parser, struct sched_statement *statement);
+// TENSOR, or TENSOR=LO:HI with `rows`: required, or else optional and then 0:0. `word` is cut up.
+enum parser_rows { PARSER_NO_ROWS, PARSER_SOME_ROWS, PARSER_ROWS };
+int parser_tensor(struct parser *parser, char *word, enum parser_rows rows, struct sched_operand *tensor);
+// The same of NODE=LO:HI.
+int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, struct sched_operand *tensor);
 
 // A statement line (schedule_statement.c): add it to the present strip.
 int parser_statement(struct parser *parser, enum sched_op op);

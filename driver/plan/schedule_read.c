@@ -18,7 +18,7 @@ enum {
 };
 
 static const char *const header_names[HEADER_COUNT] = {
-	"schedule", "net", "batch", "cores", "array", "buffer", "bus", "accounting", "planner",
+	"schedule", "net", "image", "batch", "cores", "array", "buffer", "bus", "accounting", "reserve", "planner",
 };
 
 static bool power_of_two(long value)
@@ -46,24 +46,24 @@ static int read_array(struct parser *parser)
 }
 
 // Bytes with an optional KiB, MiB or GiB behind.
-static int read_buffer(struct parser *parser)
+static int read_bytes(struct parser *parser, const char *what, long min, uint32_t *bytes_out)
 {
 	static const struct { const char *suffix; int shift; } units[] = { { "", 0 }, { "KiB", 10 }, { "MiB", 20 }, { "GiB", 30 } };
 	const char *end;
 	long bytes;
 
-	if (parser_number(parser, "buffer", parser->words[1], 0, BUFFER_MAX_BYTES, &end, &bytes))
+	if (parser_number(parser, what, parser->words[1], 0, BUFFER_MAX_BYTES, &end, &bytes))
 		return WC_ERR_INPUT;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].suffix))
 			continue;
 		bytes <<= units[i].shift;
-		if (bytes < BUFFER_MIN_BYTES || bytes > BUFFER_MAX_BYTES || bytes % 4096)
-			return parser_fail(parser, "buffer is %.64s, must be a multiple of 4096 bytes up to 1GiB", parser->words[1]);
-		parser->schedule->buffer_bytes = (uint32_t)bytes;
+		if (bytes < min || bytes > BUFFER_MAX_BYTES || bytes % 4096)
+			return parser_fail(parser, "%s is %.64s, must be a multiple of 4096 bytes up to 1GiB", what, parser->words[1]);
+		*bytes_out = (uint32_t)bytes;
 		return 0;
 	}
-	return parser_fail(parser, "buffer '%.64s' must be bytes, or a number of KiB, MiB or GiB", parser->words[1]);
+	return parser_fail(parser, "%s '%.64s' must be bytes, or a number of KiB, MiB or GiB", what, parser->words[1]);
 }
 
 static int read_bus(struct parser *parser)
@@ -101,6 +101,17 @@ static int read_header(struct parser *parser, enum header header)
 			return parser_fail(parser, "the schedule is for network '%.64s', not for '%s'", word, parser->net->name);
 		schedule->net_name = strdup(word);
 		return schedule->net_name ? 0 : parser_no_memory(parser);
+	case HEADER_IMAGE:
+		if (parser_int(parser, "image", word, 1, NET_IMAGE_MAX, &schedule->image))
+			return WC_ERR_INPUT;
+		if (schedule->image != parser->net->nodes[0].out.height || schedule->image != parser->net->nodes[0].out.width)
+			return parser_fail(parser, "the schedule is for an image of %d, the network has %dx%d", schedule->image,
+					   parser->net->nodes[0].out.height, parser->net->nodes[0].out.width);
+		return 0;
+	case HEADER_RESERVE:
+		if (parser_expect_paper(parser, "reserve"))
+			return WC_ERR_INPUT;
+		return read_bytes(parser, "reserve", 0, &schedule->reserve_bytes);
 	case HEADER_BATCH:
 		return parser_int(parser, "batch", word, 1, BATCH_MAX, &schedule->batch);
 	case HEADER_CORES:
@@ -108,7 +119,7 @@ static int read_header(struct parser *parser, enum header header)
 	case HEADER_ARRAY:
 		return read_array(parser);
 	case HEADER_BUFFER:
-		return read_buffer(parser);
+		return read_bytes(parser, "buffer", BUFFER_MIN_BYTES, &schedule->buffer_bytes);
 	case HEADER_BUS:
 		return read_bus(parser);
 	case HEADER_ACCOUNTING:
@@ -139,8 +150,15 @@ static int read_group(struct parser *parser)
 	enum sched_phase phase;
 	int first, last, rc;
 
+	if (!parser->group && parser->schedule->accounting == SCHED_DEVICE) {
+		rc = net_require_chain(parser->net, "device schedules", parser->err);
+		if (rc)
+			return rc;
+	}
 	for (enum header header = 0; header < HEADER_COUNT; header++) {
-		bool optional = header == HEADER_CORES || header == HEADER_ACCOUNTING || header == HEADER_PLANNER;
+		bool paper = parser->schedule->accounting == SCHED_PAPER;
+		bool optional = header == HEADER_IMAGE || header == HEADER_CORES || header == HEADER_ACCOUNTING || header == HEADER_RESERVE ||
+				header == HEADER_PLANNER || (paper && (header == HEADER_ARRAY || header == HEADER_BUS));
 
 		if (!optional && !parser->header_seen[header])
 			return parser_fail(parser, "'%s' must be given before the first group", header_names[header]);
@@ -190,11 +208,15 @@ static int read_policy(struct parser *parser, struct sched_policy *policies, int
 	if (parser_expect_words(parser, 3, 5) || parser_node(parser, parser->words[1], &index))
 		return WC_ERR_INPUT;
 	node = &parser->net->nodes[index];
-	if (node->op != NET_CONV || index < parser->group->first || index > parser->group->last)
-		return parser_fail(parser, "'%s' is not a convolution of this group", node->name);
+	if (!net_parameters(node) || index < parser->group->first || index > parser->group->last)
+		return parser_fail(parser, "'%s' is not a node of this group with weights", node->name);
 	policy = &policies[index];
-	if (policy->resident || policy->slice)
+	if (policy->resident || policy->slice || policy->blocked)
 		return parser_fail(parser, "'%s %s' given twice", parser->words[0], node->name);
+	if (!strcmp(parser->words[2], "blocked") && element_bytes == 2) {
+		policy->blocked = true;
+		return parser_expect_words(parser, 3, 3) ? WC_ERR_INPUT : parser_expect_paper(parser, "blocked");
+	}
 	if (strcmp(parser->words[2], "resident") && strcmp(parser->words[2], "streamed"))
 		return parser_fail(parser, "'%.64s' must be resident or streamed", parser->words[2]);
 	policy->resident = *parser->words[2] == 'r';
@@ -204,6 +226,8 @@ static int read_policy(struct parser *parser, struct sched_policy *policies, int
 		return parser_fail(parser, "expected 'slice' and a number of output channels behind '%s'", parser->words[2]);
 	if (policy->resident)
 		return parser_fail(parser, "what is resident is not streamed in slices");
+	if (parser->schedule->accounting == SCHED_PAPER)
+		return parser_fail(parser, "'slice' belongs to 'accounting device'");
 	if (parser_int(parser, "slice", parser->words[4], 1, node->out.channels, &policy->slice))
 		return WC_ERR_INPUT;
 	if (policy->slice < node->out.channels &&
@@ -274,7 +298,7 @@ static int read_line(struct parser *parser)
 			return read_property(parser);
 	if (!strcmp(word, "strip"))
 		return read_strip(parser);
-	for (enum sched_op op = SCHED_LOAD; op <= SCHED_STORE; op++)
+	for (enum sched_op op = SCHED_LOAD; op < SCHED_OP_COUNT; op++)
 		if (!strcmp(word, sched_op_name(op)))
 			return parser_statement(parser, op);
 	return parser_fail(parser, "unknown word '%.64s'", word);
@@ -286,7 +310,7 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 	char *line = NULL, *tail = NULL;
 	size_t capacity = 0;
 	ssize_t length;
-	int rc = net_require_chain(net, "device schedules", err);
+	int rc = 0;
 
 	memset(schedule, 0, sizeof(*schedule));
 	schedule->cores = 1;
@@ -314,22 +338,31 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 	return rc;
 }
 
-int schedule_net_name(FILE *file, const char *file_name, char **name, struct wc_error *err)
+int schedule_net_name(FILE *file, const char *file_name, char **name, int *image, struct wc_error *err)
 {
 	char *line = NULL, first[65], second[65];
 	size_t capacity = 0;
+	int rc = 0;
 
 	*name = NULL;
-	while (!*name && getline(&line, &capacity, file) >= 0) {
-		if (sscanf(line, " %64s %64s", first, second) < 2 || strcmp(first, "net"))
+	*image = 0;
+	// Up to the first group.
+	while (!rc && getline(&line, &capacity, file) >= 0) {
+		const int words = sscanf(line, " %64s %64s", first, second);
+
+		if (words >= 1 && !strcmp(first, "group"))
+			break;
+		if (words == 2 && !strcmp(first, "image"))
+			*image = atoi(second) > 0 && atoi(second) <= NET_IMAGE_MAX ? atoi(second) : 0; // the parser complains
+		if (words < 2 || strcmp(first, "net") || *name)
 			continue;
 		*name = strdup(second);
-		if (!*name) {
-			free(line);
-			return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
-		}
+		if (!*name)
+			rc = wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	}
 	free(line);
 	rewind(file);
-	return *name ? 0 : wc_fail(err, WC_ERR_INPUT, "%s: no line 'net NAME'", file_name);
+	if (!rc && !*name)
+		rc = wc_fail(err, WC_ERR_INPUT, "%s: no line 'net NAME'", file_name);
+	return rc;
 }

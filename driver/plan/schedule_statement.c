@@ -7,108 +7,102 @@
 
 #include "driver/plan/build.h"
 
-// NODE=LO:HI, `word` standing at NODE.
-static int read_rows(struct parser *parser, char *word, struct sched_statement *statement)
+static const char *name_of(const struct parser *parser, int node)
 {
-	char *equals = strchr(word, '=');
-	const struct net_node *node;
-	const char *end;
-	long lo, hi;
+	return parser->net->nodes[node].name;
+}
 
-	if (!equals)
-		return parser_fail(parser, "'%.64s' must be followed by =LO:HI", word);
-	*equals = 0;
-	if (parser_node(parser, word, &statement->node))
-		return WC_ERR_INPUT;
-	node = &parser->net->nodes[statement->node];
-	if (parser_number(parser, "the first row", equals + 1, 0, node->out.height, &end, &lo))
-		return WC_ERR_INPUT;
-	if (*end != ':')
-		return parser_fail(parser, "rows '%.64s' must be LO:HI", equals + 1);
-	if (parser_number(parser, "the row behind the last", end + 1, 0, node->out.height, NULL, &hi))
-		return WC_ERR_INPUT;
-	if (lo >= hi)
-		return parser_fail(parser, "rows %ld:%ld of '%s' are empty", lo, hi, node->name);
-	statement->lo = (int)lo;
-	statement->hi = (int)hi;
+static int check_gradient(struct parser *parser, const struct sched_statement *statement)
+{
+	const struct net_node *node = &parser->net->nodes[statement->node];
+	int reader = sched_gradient_reader(parser->net, statement);
+	enum net_op op;
+
+	if (!node->consumer_count)
+		return parser_fail(parser, "the gradient of the last node, '%s', is not computed", node->name);
+	if (reader < 0)
+		return parser_fail(parser, "%d nodes read '%s': 'by' must say whose part it is", node->consumer_count, node->name);
+	op = parser->net->nodes[reader].op;
+	if (op == NET_LOSS)
+		return parser_fail(parser, "the gradient of the network's output, '%s', is not computed", node->name);
+	if (op == NET_CONCAT)
+		return parser_fail(parser, "'%s' is a piece of '%s': its gradient is made as grad:%s", node->name, name_of(parser, reader), name_of(parser, reader));
+	if (op == NET_ADD)
+		return parser_fail(parser, "the gradient behind the add '%s' is made by: split %s", name_of(parser, reader), name_of(parser, reader));
+	if (statement->with && op != NET_RELU)
+		return parser_fail(parser, "'%s' cannot stand behind the gradient of '%s', which is no relu", parser->words[2], name_of(parser, reader));
+	if (op == NET_RELU && !statement->with && !statement->has_saved && !statement->through_count)
+		return parser_fail(parser, "the gradient behind '%s' needs the word 'mask' or 'act'", name_of(parser, reader));
 	return 0;
 }
 
-static int read_tensor(struct parser *parser, char *word, struct sched_statement *statement)
-{
-	char *colon = strchr(word, ':');
-	size_t length = colon ? (size_t)(colon - word) : 0;
-	const struct net_node *node;
-	int rc;
-
-	for (statement->tensor = SCHED_ACT; statement->tensor <= SCHED_MASK; statement->tensor++) {
-		const char *name = sched_tensor_name(statement->tensor);
-
-		if (length == strlen(name) && !strncmp(word, name, length))
-			break;
-	}
-	if (statement->tensor > SCHED_MASK)
-		return parser_fail(parser, "'%.64s' must begin with act:, grad: or mask:", word);
-	rc = read_rows(parser, colon + 1, statement);
-	if (rc)
-		return rc;
-	node = &parser->net->nodes[statement->node];
-	if (statement->tensor == SCHED_MASK && node->op != NET_RELU)
-		return parser_fail(parser, "'%s' is not a relu and has no mask", node->name);
-	if (statement->tensor == SCHED_GRAD && statement->node == 0)
-		return parser_fail(parser, "the gradient of the image is not computed");
-	return 0;
-}
-
-// The operator that computes a tensor, and whether the words behind suit it.
+// Whether the operator that computes a tensor exists, and the words behind suit it.
 static int check_compute(struct parser *parser, const struct sched_statement *statement)
 {
 	const struct net_node *node = &parser->net->nodes[statement->node];
-	int consumer = net_consumer(parser->net, statement->node);
 
 	if (statement->tensor == SCHED_MASK)
-		return parser_fail(parser, "a mask is computed with its relu: compute act:%s ... mask", node->name);
-	if (statement->tensor == SCHED_ACT) {
-		if (node->op == NET_INPUT)
-			return parser_fail(parser, "the image is not computed");
-		if (statement->with == SCHED_WITH_ACT || (statement->with && node->op != NET_RELU))
-			return parser_fail(parser, "'%s' cannot stand behind act:%s", parser->words[2], node->name);
-		return 0;
-	}
-	if (consumer < 0)
-		return parser_fail(parser, "the gradient of the last node, '%s', is not computed", node->name);
-	node = &parser->net->nodes[consumer];
-	if (node->op == NET_CONV && statement->with)
-		return parser_fail(parser, "'%s' cannot stand behind the data gradient of a convolution", parser->words[2]);
-	if (node->op == NET_RELU && !statement->with)
-		return parser_fail(parser, "the gradient behind '%s' needs the word 'mask' or 'act'", node->name);
+		return parser_fail(parser, "a mask is computed with its node: compute act:%s", node->name);
+	if (statement->tensor == SCHED_GRAD)
+		return check_gradient(parser, statement);
+	if (node->op == NET_INPUT)
+		return parser_fail(parser, "the image is not computed");
+	if (node->op == NET_CONCAT)
+		return parser_fail(parser, "'%s' is a view of its pieces and is not computed", node->name);
+	if (statement->with == SCHED_WITH_ACT || (statement->with && node->op != NET_RELU))
+		return parser_fail(parser, "'%s' cannot stand behind act:%s", parser->words[2], node->name);
+	if (statement->by || statement->through_count)
+		return parser_fail(parser, "'%s' belongs to gradients", statement->by ? "by" : "through");
 	return 0;
+}
+
+static int check_node(struct parser *parser, const struct sched_statement *statement)
+{
+	const struct net_node *node = &parser->net->nodes[statement->node];
+
+	if (statement->op == SCHED_ACCUMULATE && node->op != NET_CONV && node->op != NET_FC)
+		return parser_fail(parser, "'%s' is no convolution or fc and has no weight gradient", node->name);
+	if (statement->op == SCHED_STATISTICS && node->op != NET_GN)
+		return parser_fail(parser, "'%s' is no gn and has no statistics", node->name);
+	if (statement->op == SCHED_SPLIT && node->op != NET_ADD)
+		return parser_fail(parser, "'%s' is no add and cannot be split", node->name);
+	if (statement->view && statement->op != SCHED_SPLIT)
+		return parser_fail(parser, "'view' belongs to split");
+	if (statement->with && statement->op != SCHED_COMPUTE)
+		return parser_fail(parser, "'mask' and 'act' belong to compute");
+	if ((statement->by || statement->through_count) && statement->op != SCHED_COMPUTE)
+		return parser_fail(parser, "'by' and 'through' belong to compute");
+	return statement->op == SCHED_COMPUTE ? check_compute(parser, statement) : 0;
 }
 
 int parser_statement(struct parser *parser, enum sched_op op)
 {
-	struct sched_statement statement = { .op = op, .tensor = SCHED_GRAD, .line = parser->line };
+	const bool names_node = op == SCHED_ACCUMULATE || op == SCHED_STATISTICS || op == SCHED_SPLIT;
+	const bool moves = op == SCHED_LOAD || op == SCHED_STORE || op == SCHED_TAKE || op == SCHED_KEEP || op == SCHED_FREE;
+	struct sched_statement statement = { .op = op, .line = parser->line };
+	struct sched_operand tensor = { .tensor = op == SCHED_STATISTICS ? SCHED_ACT : SCHED_GRAD };
 	int rc;
 
-	if (parser_expect_words(parser, 2, op == SCHED_COMPUTE ? 3 : 2))
+	if (parser_expect_words(parser, 2, moves ? 2 : PARSER_WORDS_MAX))
 		return WC_ERR_INPUT;
 	if (!parser->strip)
 		return parser_fail(parser, "'%s' outside of any strip", parser->words[0]);
-	if (parser->count == 3 && !strcmp(parser->words[2], "mask"))
-		statement.with = SCHED_WITH_MASK;
-	else if (parser->count == 3 && !strcmp(parser->words[2], "act"))
-		statement.with = SCHED_WITH_ACT;
-	else if (parser->count == 3)
-		return parser_fail(parser, "'%.64s' must be mask or act", parser->words[2]);
-	if (op == SCHED_ACCUMULATE)
-		rc = read_rows(parser, parser->words[1], &statement);
+	if ((op == SCHED_FREE || op == SCHED_STATISTICS || op == SCHED_SPLIT) && parser_expect_paper(parser, parser->words[0]))
+		return WC_ERR_INPUT;
+	if (names_node)
+		rc = parser_node_rows(parser, parser->words[1], PARSER_ROWS, &tensor);
 	else
-		rc = read_tensor(parser, parser->words[1], &statement);
+		rc = parser_tensor(parser, parser->words[1], op == SCHED_FREE ? PARSER_NO_ROWS : PARSER_ROWS, &tensor);
 	if (rc)
 		return rc;
-	if (op == SCHED_ACCUMULATE && parser->net->nodes[statement.node].op != NET_CONV)
-		return parser_fail(parser, "'%s' is not a convolution and has no weight gradient", parser->net->nodes[statement.node].name);
-	if (op == SCHED_COMPUTE && check_compute(parser, &statement))
-		return WC_ERR_INPUT;
+	statement.tensor = tensor.tensor;
+	statement.node = tensor.node;
+	statement.lo = tensor.lo;
+	statement.hi = tensor.hi;
+	rc = parser_clauses(parser, &statement);
+	if (!rc)
+		rc = check_node(parser, &statement);
+	if (rc)
+		return rc;
 	return build_statement(parser->strip, &statement) ? parser_no_memory(parser) : 0;
 }

@@ -85,3 +85,70 @@ int parser_node(struct parser *parser, const char *name, int *node)
 		return parser_fail(parser, "network '%s' has no node '%.64s'", parser->net->name, name);
 	return 0;
 }
+
+int parser_expect_paper(struct parser *parser, const char *word)
+{
+	if (parser->schedule->accounting == SCHED_PAPER)
+		return 0;
+	return parser_fail(parser, "'%.64s' belongs to 'accounting paper', this schedule has 'accounting device'", word);
+}
+
+int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, struct sched_operand *tensor)
+{
+	char *equals = strchr(word, '=');
+	const struct net_node *node;
+	const char *end;
+	long lo, hi;
+
+	if (!equals && rows == PARSER_ROWS)
+		return parser_fail(parser, "'%.64s' must be followed by =LO:HI", word);
+	if (equals && rows == PARSER_NO_ROWS)
+		return parser_fail(parser, "'%.64s' must be a tensor without rows", word);
+	if (equals)
+		*equals = 0;
+	if (parser_node(parser, word, &tensor->node))
+		return WC_ERR_INPUT;
+	tensor->lo = tensor->hi = 0;
+	if (!equals)
+		return 0;
+	node = &parser->net->nodes[tensor->node];
+	if (parser_number(parser, "the first row", equals + 1, 0, node->out.height, &end, &lo))
+		return WC_ERR_INPUT;
+	if (*end != ':')
+		return parser_fail(parser, "rows '%.64s' must be LO:HI", equals + 1);
+	if (parser_number(parser, "the row behind the last", end + 1, 0, node->out.height, NULL, &hi))
+		return WC_ERR_INPUT;
+	if (lo >= hi)
+		return parser_fail(parser, "rows %ld:%ld of '%s' are empty", lo, hi, node->name);
+	tensor->lo = (int)lo;
+	tensor->hi = (int)hi;
+	return 0;
+}
+
+int parser_tensor(struct parser *parser, char *word, enum parser_rows rows, struct sched_operand *tensor)
+{
+	char *colon = strchr(word, ':');
+	size_t length = colon ? (size_t)(colon - word) : 0;
+	const struct net_node *node;
+	int rc;
+
+	for (tensor->tensor = SCHED_ACT; tensor->tensor <= SCHED_MASK; tensor->tensor++) {
+		const char *name = sched_tensor_name(tensor->tensor);
+
+		if (length == strlen(name) && !strncmp(word, name, length))
+			break;
+	}
+	if (tensor->tensor > SCHED_MASK)
+		return parser_fail(parser, "'%.64s' must begin with act:, grad: or mask:", word);
+	rc = parser_node_rows(parser, colon + 1, rows, tensor);
+	if (rc)
+		return rc;
+	node = &parser->net->nodes[tensor->node];
+	if (tensor->tensor == SCHED_MASK && node->op != NET_RELU && node->op != NET_MAX_POOL)
+		return parser_fail(parser, "'%s' is neither a relu nor a max_pool and has no mask", node->name);
+	if (tensor->tensor == SCHED_GRAD && tensor->node == 0)
+		return parser_fail(parser, "the gradient of the image is not computed");
+	if (node->op == NET_LOSS)
+		return parser_fail(parser, "the loss, '%s', is not scheduled", node->name);
+	return 0;
+}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <criterion/criterion.h>
+
 #include "tests/check/machine.h"
 
 struct slab_row {
@@ -137,6 +139,8 @@ static void run_row(const struct machine *machine, const struct sched_statement 
 		if (kind == SCHED_ACT && statement->with == SCHED_WITH_MASK)
 			*slabs_cell(machine, SCHED_MASK, node, sample, y) = value_mask(node, value);
 		break;
+	default:
+		cr_assert_fail("a statement of `paper` accounting");
 	}
 }
 

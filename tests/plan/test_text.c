@@ -155,9 +155,10 @@ static const struct fault faults[] = {
 	{ HEAD GROUP "tiling some\n", 9, "must be none, overl or 2ps" },
 	{ HEAD GROUP "tiling none\ntiling none\n", 10, "given twice" },
 	{ HEAD GROUP "reason a\nreason b\n", 10, "given twice" },
-	{ HEAD GROUP "weight r1 resident\n", 9, "not a convolution of this group" },
-	{ HEAD GROUP "weight c2 resident\n", 9, "not a convolution of this group" },
+	{ HEAD GROUP "weight r1 resident\n", 9, "not a node of this group with weights" },
+	{ HEAD GROUP "weight c2 resident\n", 9, "not a node of this group with weights" },
 	{ HEAD GROUP "weight c1\n", 9, "takes 2 to 4 words, got 1" },
+	{ HEAD GROUP "weight c1 blocked\n", 9, "belongs to 'accounting paper'" },
 	{ HEAD GROUP "weight c1 pinned\n", 9, "must be resident or streamed" },
 	{ HEAD GROUP "weight c1 streamed slice\n", 9, "expected 'slice' and a number" },
 	{ HEAD GROUP "weight c1 streamed slice 7\n", 9, "slice is 7, must be from 1 to 6" },
@@ -179,14 +180,19 @@ static const struct fault faults[] = {
 	{ HEAD STRIP "load mask:c1=0:3\n", 10, "has no mask" },
 	{ HEAD STRIP "load grad:input=0:3\n", 10, "gradient of the image" },
 	{ HEAD STRIP "compute act:input=0:3\n", 10, "the image is not computed" },
-	{ HEAD STRIP "compute mask:r1=0:3\n", 10, "computed with its relu" },
+	{ HEAD STRIP "compute mask:r1=0:3\n", 10, "computed with its node" },
 	{ HEAD STRIP "compute act:c1=0:3 mask\n", 10, "'mask' cannot stand behind act:c1" },
 	{ HEAD STRIP "compute act:r1=0:3 act\n", 10, "'act' cannot stand behind act:r1" },
-	{ HEAD STRIP "compute act:r1=0:3 twice\n", 10, "must be mask or act" },
+	{ HEAD STRIP "compute act:r1=0:3 twice\n", 10, "must be mask, act, by" },
 	{ HEAD STRIP "compute grad:c2=0:3\n", 10, "gradient of the last node" },
 	{ HEAD STRIP "compute grad:c1=0:3\n", 10, "needs the word 'mask' or 'act'" },
-	{ HEAD STRIP "compute grad:r1=0:3 act\n", 10, "cannot stand behind the data gradient" },
+	{ HEAD STRIP "compute grad:r1=0:3 act\n", 10, "which is no relu" },
 	{ HEAD STRIP "accumulate r1=0:3\n", 10, "no weight gradient" },
+	{ HEAD STRIP "free act:c1\n", 10, "'free' belongs to 'accounting paper'" },
+	{ HEAD STRIP "compute act:c1=0:3 from act:input\n", 10, "'from' belongs to" },
+	{ "schedule 1\nreserve 4KiB\n", 2, "'reserve' belongs to" },
+	{ "schedule 1\nnet n\nimage 9\n", 3, "for an image of 9, the network has 8x8" },
+	{ "schedule 1\nnet n\nimage 0\n", 3, "image is 0" },
 	{ HEAD STRIP "accumulate grad:c1=0:3\n", 10, "no node 'grad:c1'" },
 };
 
@@ -243,16 +249,23 @@ Test(text, changed_and_truncated_texts_never_crash)
 Test(text, network_name_is_found_ahead_of_parsing)
 {
 	struct wc_error err = { "" };
+	int image;
 	char *name;
 	FILE *file = fmemopen((void *)canonical, strlen(canonical), "r");
 
-	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &err), 0, "%s", err.text);
+	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &image, &err), 0, "%s", err.text);
 	cr_assert_str_eq(name, "n");
+	cr_assert_eq(image, 0);
 	cr_assert_eq(ftell(file), 0);
 	free(name);
 	fclose(file);
+	file = fmemopen((void *)"net n\nimage 96\ngroup\nimage 3\n", 30, "r");
+	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &image, &err), 0, "%s", err.text);
+	cr_assert_eq(image, 96);
+	free(name);
+	fclose(file);
 	file = fmemopen((void *)"schedule 1\nbatch 3\n", 19, "r");
-	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &err), WC_ERR_INPUT);
+	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &image, &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "s.txt: no line 'net NAME'"), "%s", err.text);
 	cr_assert_null(name);
 	fclose(file);

@@ -182,6 +182,8 @@ int check_execute_statement(struct check_state *state)
 	case SCHED_STORE:
 		rc = mark_once(state, &use, ROW_STORED, "stored", "DRAM has");
 		break;
+	default: // form has refused what belongs to `paper` accounting
+		break;
 	}
 	return rc != 0 ? rc : fill_slabs(state, statement);
 }
