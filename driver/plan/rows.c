@@ -25,30 +25,65 @@ bool rows_contain(struct rows outer, struct rows inner)
 	return rows_empty(inner) || (outer.lo <= inner.lo && inner.hi <= outer.hi);
 }
 
-struct rows rows_of_input(const struct net_node *node, struct rows out)
+// The taps of a sliding window along the height.
+struct window {
+	int span, stride, pad; // span: from the first tap's row to behind the last one's
+};
+
+static bool window_of(const struct net_node *node, struct window *window)
 {
 	const struct net_conv *conv = &node->conv;
+
+	if (node->op != NET_CONV && node->op != NET_MAX_POOL && node->op != NET_AVG_POOL)
+		return false;
+	window->span = (node->op == NET_CONV ? conv->dilation_h : 1) * (conv->kernel_h - 1) + 1;
+	window->stride = conv->stride_h;
+	window->pad = conv->pad_h;
+	return true;
+}
+
+// Operators that read all rows for any.
+static bool reads_all(const struct net_node *node)
+{
+	return node->op == NET_FC || node->op == NET_GLOBAL_POOL || node->op == NET_LOSS;
+}
+
+struct rows rows_of_input(const struct net_node *node, struct rows out)
+{
+	const int height = node->in.height, size = node->pool_size;
+	struct window window;
 	int lo, hi;
 
-	if (node->op != NET_CONV)
+	if (reads_all(node))
+		return rows_empty(out) ? (struct rows){ 0, 0 } : (struct rows){ 0, height };
+	if (node->op == NET_ADAPTIVE_POOL && !rows_empty(out))
+		return (struct rows){ (int)((int64_t)out.lo * height / size), (int)div_up((int64_t)out.hi * height, size) };
+	if (!window_of(node, &window))
 		return out;
-	lo = out.lo * conv->stride_h - conv->pad_h;
-	hi = rows_empty(out) ? lo : (out.hi - 1) * conv->stride_h - conv->pad_h + conv->dilation_h * (conv->kernel_h - 1) + 1;
+	lo = out.lo * window.stride - window.pad;
+	hi = rows_empty(out) ? lo : (out.hi - 1) * window.stride - window.pad + window.span;
 	// What reads nothing, or padding alone, gives an empty interval inside the tensor, so that neighbouring strips still meet there.
-	lo = min(max(lo, 0), node->in.height);
-	return (struct rows){ lo, max(lo, min(hi, node->in.height)) };
+	lo = min(max(lo, 0), height);
+	return (struct rows){ lo, max(lo, min(hi, height)) };
 }
 
 struct rows rows_of_gradient(const struct net_node *node, struct rows in)
 {
-	const struct net_conv *conv = &node->conv;
+	const int height = node->in.height, size = node->pool_size;
+	struct window window;
 
-	if (node->op != NET_CONV || rows_empty(in))
+	if (rows_empty(in))
+		return in;
+	if (reads_all(node))
+		return (struct rows){ 0, node->out.height };
+	if (node->op == NET_ADAPTIVE_POOL) // the first output row whose window ends behind lo, the last that begins before hi
+		return (struct rows){ (int)((int64_t)in.lo * size / height), (int)div_up((int64_t)in.hi * size, height) };
+	if (!window_of(node, &window))
 		return in;
 	// A negative dividend only ever means row 0, whichever way the division rounds.
 	return (struct rows){
-		max(0, (int)div_up(in.lo + conv->pad_h - conv->dilation_h * (conv->kernel_h - 1), conv->stride_h)),
-		min(node->out.height, (in.hi - 1 + conv->pad_h) / conv->stride_h + 1),
+		max(0, (int)div_up(in.lo + window.pad - (window.span - 1), window.stride)),
+		min(node->out.height, (in.hi - 1 + window.pad) / window.stride + 1),
 	};
 }
 

@@ -40,7 +40,7 @@ struct sched_operand {
 	int lo, hi;
 };
 
-enum { SCHED_LIST_MAX = 8, SCHED_THROUGH_MAX = 6 };
+enum { SCHED_LIST_MAX = 16, SCHED_THROUGH_MAX = 6 };
 
 struct sched_statement {
 	enum sched_op op;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/operands.h"
+
+int operand_mask_bits(const struct net_node *node)
+{
+	const int taps = node->conv.kernel_h * node->conv.kernel_w;
+	int bits = 0;
+
+	if (node->op == NET_RELU)
+		return 1;
+	while (1 << bits < taps)
+		bits++;
+	return bits;
+}
+
+int operand_chain_length(const struct sched_statement *statement)
+{
+	return statement->through_count ? statement->through_count : 1;
+}
+
+int operand_chain(const struct net *net, const struct sched_statement *statement, int i)
+{
+	return statement->through_count ? statement->through[i] : sched_gradient_reader(net, statement);
+}
+
+struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand)
+{
+	const struct rows rows = { statement->lo, statement->hi };
+
+	if (operand->lo < operand->hi)
+		return (struct rows){ operand->lo, operand->hi };
+	if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD) {
+		const int reader = sched_gradient_reader(net, statement);
+		const bool of_reader = operand->node == reader && operand->tensor != SCHED_ACT;
+
+		// The sum so far and what stands for an operand of a ReLU or normalization have the result's rows.
+		return of_reader ? rows_of_gradient(&net->nodes[reader], rows) : rows;
+	}
+	if (statement->op == SCHED_SPLIT || statement->op == SCHED_STATISTICS || operand->tensor == SCHED_GRAD)
+		return rows;
+	return rows_of_input(&net->nodes[statement->node], rows);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rows of which tensors a statement on a graph works with: driver/README.md, "Meaning". For planners and accounting; the
+// checker has its own.
+#ifndef WC_PLAN_OPERANDS_H
+#define WC_PLAN_OPERANDS_H
+
+#include "driver/plan/rows.h"
+
+// Bits of a mask per element: 1 for a ReLU, ceil(log2(kh kw)) for a max pool.
+int operand_mask_bits(const struct net_node *node);
+
+// The backward operators that a `compute grad:` statement runs, from the one that reads the tensor onwards: `through`, or the reader alone.
+int operand_chain_length(const struct sched_statement *statement);
+int operand_chain(const struct net *net, const struct sched_statement *statement, int i);
+
+// Rows of an operand: those that stand behind it, else those that the statement needs of it.
+struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand);
+
+#endif

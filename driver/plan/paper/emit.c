@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/paper/emit_internal.h"
+
+#include "driver/plan/build.h"
+
+const struct net_node *emit_node(const struct emit *emit, int node)
+{
+	return &emit->graph->net->nodes[node];
+}
+
+bool emit_fits(const struct emit *emit, int node)
+{
+	return !emit->group->fits || emit->group->fits[node];
+}
+
+static bool runs_directly_after(const struct emit *emit, int tensor, int reader)
+{
+	return emit->graph->order[reader] == emit->graph->order[tensor] + 1 && emit_fits(emit, tensor) && emit_fits(emit, reader);
+}
+
+bool emit_act_stays(const struct emit *emit, int tensor, int reader)
+{
+	const bool made_here = tensor >= emit->first;
+
+	if (emit->group->reuse == PAPER_STREAMED || reader > emit->last)
+		return false;
+	if (emit->group->reuse == PAPER_ALL)
+		return made_here || reader != emit->graph->uses[tensor].items[0];
+	return made_here && runs_directly_after(emit, tensor, reader);
+}
+
+bool emit_grad_stays(const struct emit *emit, int tensor)
+{
+	const struct paper_list *uses = &emit->graph->uses[tensor];
+
+	if (emit->group->reuse == PAPER_STREAMED || tensor < emit->first || tensor == emit->graph->output || uses->items[0] > emit->last)
+		return false;
+	return emit->group->reuse == PAPER_ALL || runs_directly_after(emit, tensor, uses->items[0]);
+}
+
+struct sched_statement emit_whole(const struct emit *emit, enum sched_op op, enum sched_tensor tensor, int node)
+{
+	return (struct sched_statement){ .op = op, .tensor = tensor, .node = node, .hi = emit_node(emit, node)->out.height };
+}
+
+static void append(struct emit *emit, struct sched_operand *list, int *count, enum sched_tensor tensor, int node, int rows)
+{
+	if (*count < SCHED_LIST_MAX)
+		list[(*count)++] = (struct sched_operand){ .tensor = tensor, .node = node, .hi = rows };
+	else if (!emit->rc)
+		emit->rc = wc_fail(emit->err, WC_ERR_INPUT, "'%s' has more than %d operands apart", emit_node(emit, node)->name, SCHED_LIST_MAX);
+}
+
+void emit_from(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	append(emit, statement->from, &statement->from_count, tensor, node, emit_node(emit, node)->out.height);
+}
+
+void emit_to(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	append(emit, statement->to, &statement->to_count, tensor, node, 0);
+}
+
+void emit_add(struct emit *emit, const struct sched_statement *statement)
+{
+	if (!emit->rc && build_statement(emit->strip, statement))
+		emit->rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
+}
+
+// Nodes first..last become one group.
+static int emit_nodes(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, int first, int last,
+		      struct wc_error *err)
+{
+	struct emit emit = { .graph = graph, .group = group, .first = first, .last = last, .err = err };
+	struct sched_group *made = build_group(schedule, group->phase, first, last, graph->net->node_count);
+
+	if (made)
+		emit.strip = build_strip(made);
+	if (!emit.strip)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
+	made->sub_batch = group->sub_batch;
+	for (int i = first; group->blocked && i <= last; i++)
+		made->weight[i].blocked = graph->net->nodes[i].op == NET_CONV || graph->net->nodes[i].op == NET_FC;
+	for (int i = first; group->phase == SCHED_FORWARD && !emit.rc && i <= last; i++)
+		if (graph->order[i] >= 0)
+			emit_forward(&emit, i);
+	for (int i = last; group->phase == SCHED_BACKWARD && !emit.rc && i >= first; i--)
+		if (graph->order[i] >= 0)
+			emit_backward(&emit, i);
+	return emit.rc;
+}
+
+int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, struct wc_error *err)
+{
+	const int first = graph->net->modules[group->first_module].first, last = paper_module_last(graph, group->last_module);
+	int rc = 0;
+
+	if (group->reuse != PAPER_STREAMED)
+		return emit_nodes(schedule, graph, group, first, last, err);
+	for (int i = 0; !rc && i <= last - first; i++) {
+		const int node = group->phase == SCHED_FORWARD ? first + i : last - i;
+
+		if (graph->order[node] >= 0)
+			rc = emit_nodes(schedule, graph, group, node, node, err);
+	}
+	return rc;
+}

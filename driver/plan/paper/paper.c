@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/plan/paper/paper.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/paper/planner.h"
+
+static const struct {
+	const char *name;
+	int (*plan)(struct paper_planner *planner);
+} planners[] = {
+	{ "baseline", paper_baseline }, { "il", paper_il }, { "mbs-fs", paper_mbs_fs }, { "mbs1", paper_mbs1 }, { "mbs2", paper_mbs2 },
+};
+
+const char *paper_plan_name(int i)
+{
+	return i >= 0 && i < (int)(sizeof(planners) / sizeof(planners[0])) ? planners[i].name : NULL;
+}
+
+int paper_append(struct paper_planner *planner, const struct paper_group *group, const char *format, ...)
+{
+	struct schedule *schedule = planner->schedule;
+	const int before = schedule->group_count;
+	int rc = paper_emit(schedule, &planner->graph, group, planner->err);
+	char text[400];
+	va_list args;
+
+	if (rc || !format)
+		return rc;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (int i = before; i < schedule->group_count; i++) {
+		schedule->groups[i].reason = strdup(text);
+		if (!schedule->groups[i].reason)
+			return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	}
+	return 0;
+}
+
+static int begin(struct paper_planner *planner, struct schedule *schedule, const char *name, const struct net *net)
+{
+	const struct net_shape *image = &net->nodes[0].out;
+
+	*schedule = (struct schedule){
+		.batch = planner->options->batch,
+		.cores = planner->options->cores,
+		.buffer_bytes = planner->options->buffer_bytes,
+		.accounting = SCHED_PAPER,
+		.image = image->height == image->width ? image->height : 0,
+	};
+	planner->schedule = schedule;
+	schedule->net_name = strdup(net->name);
+	schedule->planner = strdup(name);
+	if (!schedule->net_name || !schedule->planner)
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	return paper_graph_init(&planner->graph, net, planner->err);
+}
+
+int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	struct paper_planner planner = { .options = options, .err = err };
+	char known[256] = "";
+	int rc;
+
+	memset(schedule, 0, sizeof(*schedule));
+	for (int i = 0; paper_plan_name(i); i++) {
+		if (!strcmp(name, planners[i].name)) {
+			rc = begin(&planner, schedule, name, net);
+			if (!rc)
+				rc = planners[i].plan(&planner);
+			paper_graph_release(&planner.graph);
+			if (rc)
+				schedule_release(schedule);
+			return rc;
+		}
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", planners[i].name);
+	}
+	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for paper accounting; there are: %s", name, known);
+}

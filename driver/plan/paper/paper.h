@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Planners for `paper` accounting, on any network:
+//
+//   baseline  each layer by itself over the whole mini-batch, everything through DRAM
+//   il        inter-layer reuse: the same, but a tensor stays on the chip between two layers that can both hold theirs for the
+//             whole mini-batch
+//   mbs-fs    mini-batch serialization with one sub-batch for the whole network
+//   mbs1      groups of modules, each with its sub-batch; a tensor stays on the chip for a reader directly behind its producer
+//   mbs2      the same; everything that a group makes stays to its last use
+//
+// A module that does not fit with one sample streams like the baseline.
+#ifndef WC_PLAN_PAPER_H
+#define WC_PLAN_PAPER_H
+
+#include "driver/plan/plan.h"
+
+// By name. 0 and a schedule to release, or an error and nothing.
+int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
+// The i-th planner's name; NULL past the last.
+const char *paper_plan_name(int i);
+
+#endif
