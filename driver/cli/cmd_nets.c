@@ -57,7 +57,7 @@ static void print_json(const struct net *net)
 // The built-in networks' names.
 static int list(bool json)
 {
-	const struct net_builtin_text *text;
+	const struct net_builtin *text;
 	json_t *names = json_array();
 
 	for (size_t i = 0; (text = net_builtin_at(i)); i++)

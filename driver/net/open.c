@@ -41,17 +41,15 @@ static int read_file(struct net *net, const char *path, int image, struct wc_err
 
 static int make_builtin(struct net *net, const char *name, int image, struct wc_error *err)
 {
-	char known[256] = "";
+	const struct net_builtin *builtin = net_builtin_find(name);
+	char known[300] = "";
 
 	memset(net, 0, sizeof(*net));
-	for (size_t i = 0; net_builtin_at(i); i++) {
-		const struct net_builtin_text *builtin = net_builtin_at(i);
-
-		if (!strcmp(builtin->name, name))
-			return net_parse(net, builtin->name, builtin->yaml, strlen(builtin->yaml), image, err);
+	if (builtin)
+		return net_builtin_make(net, builtin, image, err);
+	for (size_t i = 0; (builtin = net_builtin_at(i)); i++)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", builtin->name);
-	}
-	return wc_fail(err, WC_ERR_INPUT, "no built-in network '%s'; there are: %s", name, known);
+	return wc_fail(err, WC_ERR_INPUT, "no built-in network '%.100s'; there are: %s", name, known);
 }
 
 int net_read(struct net *net, const char *path, struct wc_error *err)
@@ -72,17 +70,15 @@ int net_open(struct net *net, const char *name, int image, struct wc_error *err)
 	if (image < 0 || image > NET_IMAGE_MAX)
 		return wc_fail(err, WC_ERR_INPUT, "image is %d, must be from 1 to %d pixels high and wide, or 0 for the network's own size",
 			       image, NET_IMAGE_MAX);
-
-	for (size_t i = 0; net_builtin_at(i); i++)
-		if (!strcmp(net_builtin_at(i)->name, name))
-			return make_builtin(net, name, image, err);
+	if (net_builtin_find(name))
+		return make_builtin(net, name, image, err);
 	file = fopen(name, "rb");
 	if (!file) {
 		struct wc_error builtin = { "" };
 		const char *cause = strerror(errno);
 
 		net_builtin(net, name, &builtin);
-		return wc_fail(err, WC_ERR_INPUT, "%.300s; and it cannot be opened as a file: %s", builtin.text, cause);
+		return wc_fail(err, WC_ERR_INPUT, "%.400s; and it cannot be opened as a file: %s", builtin.text, cause);
 	}
 	fclose(file);
 	return read_file(net, name, image, err);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device's schedules cannot take is refused by its first node, and so where they are planned and read.
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver/plan/plan.h"
+#include "text.h"
+
+static void refused(const char *nodes, const char *words)
+{
+	struct wc_error err = {""};
+	struct net net;
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s%s", HEAD, nodes);
+	text_read(&net, text);
+	cr_assert_eq(net_require_chain(&net, "some device", &err), WC_ERR_INPUT, "accepted:\n%s", text);
+	cr_expect(strstr(err.text, "some device: node '") == err.text, "%s", err.text);
+	cr_expect(strstr(err.text, words), "'%s' lacks '%s'", err.text, words);
+	net_release(&net);
+}
+
+Test(chain, other_graphs_are_refused_at_their_first_node)
+{
+	refused(CONV "  - {name: p, op: max_pool, kernel: 2}\n  - {name: g, op: gn, group_channels: 1}\n",
+		"node 'p' is of op max_pool");
+	refused(CONV "  - {name: f, op: fc, units: 2}\n", "node 'f' is of op fc");
+	refused("  - {name: r, op: relu}\n", "node 'r' is of op relu, the first node must be a conv");
+	refused(CONV "  - {name: r, op: relu}\n  - {name: q, op: add, inputs: [c1, r]}\n", "node 'q' is of op add");
+	refused("  - {name: a, op: conv, channels: 2, kernel: 1}\n  - {name: b, op: conv, channels: 2, kernel: 1, input: input}\n"
+		"  - {name: s, op: add, inputs: [a, b]}\n", "node 'b' reads 'input', not the node before, 'a'");
+	refused("  - {name: a, op: conv, channels: 2, kernel: 1, groups: 2}\n", "node 'a' has 2 groups");
+	refused("  - {name: a, op: conv, channels: 2, kernel: 1, bias: true}\n", "node 'a' has a bias");
+}
+
+static void too_large(const char *shape, const char *node, const char *words)
+{
+	struct wc_error err = {""};
+	struct net net;
+	char text[512];
+
+	snprintf(text, sizeof(text), "name: n\ninput: {%s}\nnodes:\n  - %s\n", shape, node);
+	text_read(&net, text);
+	cr_assert_eq(net_require_chain(&net, "device", &err), WC_ERR_INPUT, "accepted:\n%s", text);
+	cr_expect(strstr(err.text, words), "'%s' lacks '%s'", err.text, words);
+	net_release(&net);
+}
+
+Test(chain, tensors_must_be_within_the_devices_reach)
+{
+	too_large("height: 16384, width: 16384, channels: 4", "{name: a, op: conv, channels: 1, kernel: 1}",
+		  "node 'input': one sample of the output takes 2147483648 bytes, limit 1073741824");
+	too_large("height: 16384, width: 16384, channels: 1", "{name: a, op: conv, channels: 4, kernel: 1}",
+		  "node 'a': one sample of the output takes");
+	too_large("height: 4, width: 4, channels: 16384", "{name: a, op: conv, channels: 32768, kernel: 1}",
+		  "node 'a': weight gradients take 2147483648 bytes, limit 1073741824");
+}
+
+Test(chain, chains_pass)
+{
+	struct wc_error err;
+	struct net net;
+
+	cr_assert_eq(net_builtin(&net, "fashion-conv", &err), 0, "%s", err.text);
+	cr_expect_eq(net_require_chain(&net, "device", &err), 0, "%s", err.text);
+	net_release(&net);
+}
+
+Test(chain, planners_and_readers_of_schedules_ask)
+{
+	const struct plan_options options = {.batch = 2, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16};
+	const char text[] = "schedule 1\n";
+	struct schedule schedule;
+	struct wc_error err;
+	struct net net;
+	FILE *file = fmemopen((void *)text, strlen(text), "r");
+
+	cr_assert_eq(net_builtin(&net, "resnet8", &err), 0, "%s", err.text);
+	for (int i = 0; plan_name(i); i++) {
+		cr_assert_eq(plan_by_name(&schedule, plan_name(i), &net, &options, &err), WC_ERR_INPUT, "%s", plan_name(i));
+		cr_expect(strstr(err.text, "node 'conv1.gn' is of op gn"), "%s: %s", plan_name(i), err.text);
+	}
+	cr_assert_eq(schedule_read(&schedule, &net, file, "text", &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "node 'conv1.gn' is of op gn"), "%s", err.text);
+	fclose(file);
+	schedule_release(&schedule);
+	net_release(&net);
+}
