@@ -168,7 +168,10 @@ Test(run, an_interrupt_stops_cleanly)
 
 Test(output, of_small_commands)
 {
+	command_expect_output("nets", "nets.txt");
 	command_expect_output("nets data/small.yaml", "nets-small.txt");
+	command_expect_output("nets data/small.yaml --image 5 --json", "nets-small.json");
+	command_expect_output("nets resnet8", "nets-resnet8.txt");
 	command_expect_output("nets fashion-conv", "nets-fashion-conv.txt");
 	command_expect_output("check --net data/small.yaml data/small.schedule", "check-small.txt");
 	command_expect_output("plan --json data/small.yaml --schedule data/small.schedule --array 8x8 --batch 2 --buffer 16KiB", "plan-small.json");

@@ -71,6 +71,13 @@ Test(usage, bad_options_are_refused)
 		{"trace dump x.wct --level x", "none of run"},
 		{"diff one.wct", "an argument is missing"},
 		{"nets nosuch", "no built-in network 'nosuch'"},
+		{"nets --image 32", "--image: needs a network"},
+		{"nets vgg16 --image 0", "--image: 0 is out of range"},
+		{"nets vgg16 --image x", "--image: 'x' is not a number"},
+		{"nets vgg16 --image 31", "node 'pool5'"},
+		{"plan resnet8", "node 'conv1.gn' is of op gn"},
+		{"run --backend model --net lenet", "node 'conv1' has a bias"},
+		{"check --net resnet8 data/small.schedule", "node 'conv1.gn' is of op gn"},
 		{"version 2", "unexpected argument '2'"},
 	};
 
