@@ -1,179 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wavecore plan NET: print a planner's schedule, or what it costs.
-#include <jansson.h>
 #include <string.h>
 
 #include "driver/cli/cli.h"
-#include "driver/plan/account.h"
+#include "driver/cli/plan.h"
 #include "driver/plan/check/check.h"
-#include "driver/plan/device/program.h"
 
-// Names like "act:relu2" of what a group's statements of one kind move or make; forward nodes recomputed in backward.
-static json_t *tensors_of(const struct sched_group *group, const struct net *net, enum sched_op op)
+static struct {
+	const char *schedule, *accounting, *image, *max_extra_macs, *objective;
+	int json, explain;
+	struct cli_device_words device;
+} words;
+
+static const struct poptOption table[] = {
+	{"schedule", 0, POPT_ARG_STRING, &words.schedule, 0, "planner, or a schedule's file (default mbs)", "NAME|FILE"},
+	{"accounting", 0, POPT_ARG_STRING, &words.accounting, 0, "device: what the device moves, can be run; paper: as the MBS paper compares (default: device for "
+	 "chains of conv and relu with a planner of that kind, else paper)", "NAME"},
+	{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own)", "N"},
+	{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
+	{"objective", 0, POPT_ARG_STRING, &words.objective, 0, "hybrid: traffic, footprint or time (default traffic)", "NAME"},
+	CLI_DEVICE_OPTIONS(words.device),
+	{"explain", 0, POPT_ARG_NONE, &words.explain, 0, "print why each group is as it is, instead of the schedule's text", NULL},
+	{"json", 0, POPT_ARG_NONE, &words.json, 0, "print what it costs, as JSON, instead of the schedule's text", NULL},
+	POPT_TABLEEND,
+};
+
+static int parse_accounting(const struct net *net, const char *schedule, enum sched_accounting *accounting, struct wc_error *err)
 {
-	static const char *const prefix[] = {[SCHED_ACT] = "act", [SCHED_GRAD] = "grad", [SCHED_MASK] = "mask"};
-	json_t *names = json_array();
+	// A schedule's file is taken for the device's too.
+	bool device = !cli_is_planner(schedule);
 
-	for (enum sched_tensor tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++)
-		for (int node = 0; node < net->node_count; node++) {
-			bool found = false;
-
-			for (int s = 0; s < group->strip_count; s++)
-				for (int i = 0; i < group->strips[s].statement_count; i++) {
-					const struct sched_statement *statement = &group->strips[s].statements[i];
-
-					found |= statement->op == op && statement->tensor == tensor && statement->node == node;
-				}
-			if (found)
-				json_array_append_new(names, json_sprintf("%s:%s", prefix[tensor], net->nodes[node].name));
-		}
-	return names;
-}
-
-static json_t *recomputed(const struct sched_group *group, const struct net *net)
-{
-	json_t *names = json_array();
-
-	for (int node = 0; group->phase == SCHED_BACKWARD && node < net->node_count; node++) {
-		bool found = false;
-
-		for (int s = 0; s < group->strip_count; s++)
-			for (int i = 0; i < group->strips[s].statement_count; i++) {
-				const struct sched_statement *statement = &group->strips[s].statements[i];
-
-				found |= statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node;
-			}
-		if (found)
-			json_array_append_new(names, json_string(net->nodes[node].name));
-	}
-	return names;
-}
-
-// Highest byte of the global buffer that a group places slabs at, and bytes of its resident weights and sums.
-static void buffer_use(const struct program *program, int group, uint32_t *peak, uint64_t *pinned)
-{
-	const struct sched_group *of = &program->schedule->groups[group];
-
-	*peak = 0;
-	*pinned = 0;
-	for (int i = 0; i < program->step_count; i++) {
-		const struct step *step = &program->steps[i];
-		const int slabs[] = {step->source, step->operand, step->result, step->mask};
-
-		if (step->group != group)
-			continue;
-		for (size_t s = 0; s < sizeof(slabs) / sizeof(*slabs); s++)
-			if (slabs[s] >= 0) {
-				const struct slab *slab = &program->slabs[slabs[s]];
-
-				*peak = *peak > slab->offset + slab->bytes ? *peak : slab->offset + slab->bytes;
-			}
-	}
-	for (int node = of->first; node <= of->last; node++) {
-		if (program->net->nodes[node].op != NET_CONV)
-			continue;
-		if (of->weight[node].resident)
-			*pinned += 2 * (uint64_t)net_conv_weights(&program->net->nodes[node]);
-		if (of->wgrad[node].resident && of->phase == SCHED_BACKWARD)
-			*pinned += 4 * (uint64_t)net_conv_weights(&program->net->nodes[node]);
-	}
-}
-
-static json_t *group_json(const struct program *program, int index)
-{
-	static const char *const tilings[] = {[SCHED_TILING_NONE] = "none", [SCHED_TILING_OVERL] = "overl", [SCHED_TILING_2PS] = "2ps"};
-	const struct schedule *schedule = program->schedule;
-	const struct sched_group *group = &schedule->groups[index];
-	const struct net *net = program->net;
-	uint32_t peak;
-	uint64_t pinned;
-	json_t *object;
-
-	buffer_use(program, index, &peak, &pinned);
-	object = json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:I}", "phase", group->phase == SCHED_FORWARD ? "forward" : "backward",
-			   "first", net->nodes[group->first].name, "last", net->nodes[group->last].name, "sub_batch", group->sub_batch, "strips",
-			   group->strip_count, "tiling", tilings[group->tiling], "iterations", (schedule->batch + group->sub_batch - 1) / group->sub_batch,
-			   "buffer_bytes", (json_int_t)peak, "stored", tensors_of(group, net, SCHED_STORE), "recomputed", recomputed(group, net), "held",
-			   tensors_of(group, net, SCHED_KEEP), "pinned_bytes", (json_int_t)pinned);
-	if (group->reason)
-		json_object_set_new(object, "reason", json_string(group->reason));
-	return object;
-}
-
-// Bytes of the layer-by-layer schedule of the same problem; 0 if there is none.
-static uint64_t baseline_bytes(const struct net *net, const struct plan_options *options)
-{
-	struct schedule schedule;
-	struct account account;
-
-	if (plan_baseline(&schedule, net, options, NULL))
+	for (int i = 0; plan_name(i); i++)
+		device |= !strcmp(plan_name(i), schedule);
+	*accounting = device && !net_require_chain(net, "", NULL) ? SCHED_DEVICE : SCHED_PAPER;
+	if (!words.accounting)
 		return 0;
-	account_schedule(&schedule, net, options->acc_rows, &account);
-	schedule_release(&schedule);
-	return account_total_bytes(&account);
+	if (strcmp(words.accounting, "device") && strcmp(words.accounting, "paper"))
+		return wc_fail(err, WC_ERR_INPUT, "--accounting: '%s' is neither 'device' nor 'paper'", words.accounting);
+	*accounting = *words.accounting == 'd' ? SCHED_DEVICE : SCHED_PAPER;
+	return 0;
 }
 
-static int print_json(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err)
+static int parse_objective(enum plan_objective *objective, struct wc_error *err)
 {
-	json_t *by_class = json_object(), *groups = json_array(), *all;
-	const double training = (double)net_training_macs(net) * schedule->batch;
-	const uint64_t baseline = baseline_bytes(net, options);
-	struct account account;
-	struct program program = {0};
-	int result = program_expand(&program, schedule, net, err);
+	static const char *const names[] = {[PLAN_TRAFFIC] = "traffic", [PLAN_FOOTPRINT] = "footprint", [PLAN_TIME] = "time"};
 
-	if (!result) {
-		account_schedule(schedule, net, options->acc_rows, &account);
-		for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
-			json_object_set_new(by_class, wc_class_name(class),
-					    json_integer((json_int_t)(account.read_bytes[class] + account.write_bytes[class])));
-		for (int i = 0; i < schedule->group_count; i++)
-			json_array_append_new(groups, group_json(&program, i));
-		all = json_pack("{s:s, s:s, s:i, s:I, s:s, s:I, s:o, s:O, s:I, s:f, s:I, s:I, s:O}", "net", net->name, "schedule", name, "batch",
-				schedule->batch, "buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", "device", "dram_bytes",
-				(json_int_t)account_total_bytes(&account), "baseline_dram_bytes", baseline ? json_integer((json_int_t)baseline) : json_null(),
-				"by_class", by_class, "macs", (json_int_t)account.macs, "extra_macs", 100 * (double)account.extra_macs / training,
-				"peak_footprint_bytes", (json_int_t)program.live_bytes, "commands", (json_int_t)account.commands, "groups", groups);
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-		printf("\n");
-		json_decref(all);
-	}
-	json_decref(by_class);
-	json_decref(groups);
-	program_release(&program);
-	return result;
+	*objective = PLAN_TRAFFIC;
+	for (size_t i = 0; words.objective && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(names[i], words.objective)) {
+			*objective = (enum plan_objective)i;
+			return 0;
+		}
+	return words.objective ? wc_fail(err, WC_ERR_INPUT, "--objective: '%s' is not one of: traffic, footprint, time", words.objective) : 0;
+}
+
+// The comparison that the paper makes has other sizes than a quick run on the device.
+static void paper_defaults(void)
+{
+	if (!words.device.batch)
+		words.device.batch = "32";
+	if (!words.device.buffer)
+		words.device.buffer = "10MiB";
+}
+
+static int parse(const char *net_name, const char *schedule, struct net *net, struct cli_problem *problem, struct wc_error *err)
+{
+	uint64_t image = 0, extra = 0;
+	enum sched_accounting accounting;
+	int result = words.image ? cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, err) : 0;
+
+	if (!result && words.max_extra_macs)
+		result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, err);
+	if (!result)
+		result = net_open(net, net_name, (int)image, err);
+	if (!result)
+		result = parse_accounting(net, schedule, &accounting, err);
+	if (result)
+		return result;
+	if (accounting == SCHED_PAPER)
+		paper_defaults();
+	result = cli_problem(&words.device, problem, err);
+	problem->plan.accounting = accounting;
+	problem->plan.max_extra_percent = (int)extra;
+	return result ? result : parse_objective(&problem->plan.objective, err);
+}
+
+static int print(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	struct plan_costs costs;
+	int result;
+
+	if (!words.json && !words.explain)
+		return schedule_write(schedule, net, stdout, err);
+	result = plan_costs(&costs, schedule, net, options, err);
+	if (result)
+		return result;
+	if (words.json)
+		plan_print_json(name, schedule, net, &costs);
+	else
+		plan_explain(schedule, net, &costs, stdout);
+	plan_costs_release(&costs);
+	return 0;
 }
 
 static int run(int argc, const char **argv)
 {
-	static int json;
-	static char *schedule_name;
-	static struct cli_device_words words;
-	static const struct poptOption table[] = {
-		{"schedule", 0, POPT_ARG_STRING, &schedule_name, 0, "planner, or a schedule's file (default mbs)", "NAME|FILE"},
-		CLI_DEVICE_OPTIONS(words),
-		{"json", 0, POPT_ARG_NONE, &json, 0, "print what it costs, as JSON, instead of the schedule's text", NULL},
-		POPT_TABLEEND,
-	};
 	struct schedule schedule = {0};
 	struct cli_problem problem;
 	struct check_result check;
 	struct net net = {0};
 	struct wc_error err;
-	const char *net_name;
+	const char *net_name, *name;
 	int status = cli_parse(&cli_plan, argc, argv, table, &net_name, 1, 1), result;
 
 	if (status >= 0)
 		return status;
-	if ((result = cli_problem(&words, &problem, &err)) || (result = net_open(&net, net_name, 0, &err)))
-		return cli_fail(&err, result);
-	result = cli_schedule(schedule_name ? schedule_name : "mbs", &net, &problem.plan, &schedule, &err);
+	name = words.schedule ? words.schedule : "mbs";
+	result = parse(net_name, name, &net, &problem, &err);
 	if (!result)
+		result = cli_schedule(name, &net, &problem.plan, &schedule, &err);
+	if (!result && schedule.accounting == SCHED_DEVICE)
 		result = schedule_check(&schedule, &net, &check, &err);
 	if (!result)
-		result = json ? print_json(schedule_name ? schedule_name : "mbs", &schedule, &net, &problem.plan, &err)
-			      : schedule_write(&schedule, &net, stdout, &err);
+		result = print(name, &schedule, &net, &problem.plan, &err);
 	status = result ? cli_fail(&err, result) : CLI_OK;
 	schedule_release(&schedule);
 	net_release(&net);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "driver/cli/cli.h"
+#include "driver/plan/paper/paper.h"
 
 enum { SCHEDULE_BYTES_MAX = 64 << 20 };
 
@@ -66,25 +67,33 @@ bool cli_is_planner(const char *name)
 	for (int i = 0; plan_name(i); i++)
 		if (!strcmp(plan_name(i), name))
 			return true;
+	for (int i = 0; paper_plan_name(i); i++)
+		if (!strcmp(paper_plan_name(i), name))
+			return true;
 	return false;
 }
 
 // What the schedule says and what the options say must be one problem.
 static int same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err)
 {
+	enum { PAPER_FACTS = 2 }; // a schedule for `paper` accounting says no more
+	const bool device = options->accounting == SCHED_DEVICE;
 	const struct {
 		const char *what;
 		int64_t file, option;
 	} facts[] = {
 		{"batch", schedule->batch, options->batch},
+		{"buffer bytes", schedule->buffer_bytes, options->buffer_bytes},
 		{"array rows", schedule->rows, options->rows},
 		{"array columns", schedule->cols, options->cols},
-		{"buffer bytes", schedule->buffer_bytes, options->buffer_bytes},
 		{"bus bytes", schedule->bus_bytes, options->bus_bytes},
 	};
 
+	if (schedule->accounting != options->accounting)
+		return wc_fail(err, WC_ERR_INPUT, "%s: made for %s accounting, wanted is %s; see --accounting", path, device ? "paper" : "device",
+			       device ? "device" : "paper");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
-		if (facts[i].file != facts[i].option)
+		if (facts[i].file != facts[i].option && (device || i < PAPER_FACTS))
 			return wc_fail(err, WC_ERR_INPUT, "%s: made for %s %" PRId64 ", the options say %" PRId64, path, facts[i].what, facts[i].file,
 				       facts[i].option);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The planners. Each makes a device schedule for forward and backward of a chain network that
-// program_expand() places and the checker proves.
+// The planners. For `device` accounting (driver/plan/device), each makes a schedule for forward and backward of a chain
+// network that program_expand() places and the checker proves; those for `paper` accounting are in driver/plan/paper/paper.h.
 //
 //   baseline  layer by layer, the whole mini-batch: every node is a group of its own and goes through DRAM; a
 //             layer of which one sample does not fit is cut into row strips
@@ -16,6 +16,8 @@
 
 enum plan_phases { PLAN_ALL, PLAN_FORWARD };
 
+enum plan_objective { PLAN_TRAFFIC, PLAN_FOOTPRINT, PLAN_TIME };
+
 struct plan_options {
 	int batch;
 	int cores;     // 1: nothing else can be planned yet
@@ -23,6 +25,9 @@ struct plan_options {
 	uint32_t buffer_bytes, bus_bytes;
 	int strips;    // row-centric planners: strips per segment where the layers have the rows; 0: chosen
 	enum plan_phases phases; // PLAN_FORWARD: no backward groups, nothing stored for them
+	enum sched_accounting accounting;
+	int max_extra_percent;   // hybrid: MACs it may spend on recomputation, of the training MACs
+	enum plan_objective objective;
 };
 
 // All return 0 and a schedule to release, or an error and nothing. A layer that fits in no way is WC_ERR_INPUT:
@@ -32,9 +37,9 @@ int plan_mbs(struct schedule *schedule, const struct net *net, const struct plan
 int plan_overl(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
 int plan_2ps(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
 
-// By the names above; WC_ERR_INPUT with the list of them if there is no such planner.
+// By name, for options->accounting; WC_ERR_INPUT with the list of names if there is no such planner.
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
-// The i-th planner's name; NULL past the last.
+// The name of the i-th planner for `device` accounting; NULL past the last.
 const char *plan_name(int i);
 
 #endif

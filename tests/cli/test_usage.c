@@ -42,7 +42,7 @@ Test(usage, bad_options_are_refused)
 		{"run --mac-stages 3", "limits are 1 to 2"},
 		{"run --backend timing", "is not one of: rtl, model"},
 		{"run --arith float", "is not one of: rtl, dpi"},
-		{"run --schedule nosuch", "no planner 'nosuch'; there are: baseline"},
+		{"run --schedule nosuch", "no planner 'nosuch' for device accounting; there are: baseline"},
 		{"run --schedule mbs,", "empty name"},
 		{"run --schedule -", "stdin"},
 		{"run --net nosuch", "no built-in network 'nosuch'"},
@@ -75,9 +75,9 @@ Test(usage, bad_options_are_refused)
 		{"nets vgg16 --image 0", "--image: 0 is out of range"},
 		{"nets vgg16 --image x", "--image: 'x' is not a number"},
 		{"nets vgg16 --image 31", "node 'pool5'"},
-		{"plan resnet8", "node 'conv1.gn' is of op gn"},
+		{"plan resnet8 --accounting device", "node 'conv1.gn' is of op gn"},
 		{"run --backend model --net lenet", "node 'conv1' has a bias"},
-		{"check --net resnet8 data/small.schedule", "node 'conv1.gn' is of op gn"},
+		{"check --net resnet8 data/small.schedule", "for network 'small', not for 'resnet8'"},
 		{"version 2", "unexpected argument '2'"},
 	};
 

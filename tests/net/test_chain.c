@@ -71,7 +71,7 @@ Test(chain, chains_pass)
 Test(chain, planners_and_readers_of_schedules_ask)
 {
 	const struct plan_options options = {.batch = 2, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16};
-	const char text[] = "schedule 1\n";
+	const char text[] = "schedule 1\nnet resnet8\nbatch 2\narray 16x16\nbuffer 64KiB\nbus 16\ngroup forward conv1 conv1\n";
 	struct schedule schedule;
 	struct wc_error err;
 	struct net net;

@@ -42,7 +42,7 @@ Test(planners, names_and_the_unknown_one)
 	cr_assert_null(plan_name(4));
 	cr_assert_null(plan_name(-1));
 	cr_assert_eq(plan_by_name(&schedule, "best", &net, &options, &err), WC_ERR_INPUT);
-	cr_assert_str_eq(err.text, "no planner 'best'; there are: baseline, mbs, overl, 2ps");
+	cr_assert_str_eq(err.text, "no planner 'best' for device accounting; there are: baseline, mbs, overl, 2ps");
 	schedule_release(&schedule);
 	net_release(&net);
 }
@@ -50,16 +50,16 @@ Test(planners, names_and_the_unknown_one)
 Test(planners, options_outside_their_limits_are_refused)
 {
 	static const struct { struct plan_options options; const char *words; } faults[] = {
-		{ { 0, 1, 16, 16, 256, 65536, 16, 0, PLAN_ALL }, "batch is 0" },
-		{ { 65536, 1, 16, 16, 256, 65536, 16, 0, PLAN_ALL }, "batch is 65536" },
-		{ { 1, 2, 16, 16, 256, 65536, 16, 0, PLAN_ALL }, "cores is 2" },
-		{ { 1, 1, 24, 16, 256, 65536, 16, 0, PLAN_ALL }, "array is 24x16" },
-		{ { 1, 1, 16, 256, 256, 65536, 16, 0, PLAN_ALL }, "array is 16x256" },
-		{ { 1, 1, 16, 16, 0, 65536, 16, 0, PLAN_ALL }, "accumulator rows is 0" },
-		{ { 1, 1, 16, 16, 256, 65537, 16, 0, PLAN_ALL }, "buffer is 65537" },
-		{ { 1, 1, 16, 16, 256, 0, 16, 0, PLAN_ALL }, "buffer is 0" },
-		{ { 1, 1, 16, 16, 256, 65536, 48, 0, PLAN_ALL }, "bus is 48" },
-		{ { 1, 1, 16, 16, 256, 65536, 16, -1, PLAN_ALL }, "strips is -1" },
+		{ { .batch = 0, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "batch is 0" },
+		{ { .batch = 65536, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "batch is 65536" },
+		{ { .batch = 1, .cores = 2, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "cores is 2" },
+		{ { .batch = 1, .cores = 1, .rows = 24, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "array is 24x16" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 256, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "array is 16x256" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 0, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "accumulator rows is 0" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65537, .bus_bytes = 16, .strips = 0 }, "buffer is 65537" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 0, .bus_bytes = 16, .strips = 0 }, "buffer is 0" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 48, .strips = 0 }, "bus is 48" },
+		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = -1 }, "strips is -1" },
 	};
 	struct net net;
 

@@ -11,7 +11,7 @@ static const struct {
 	const char *name;
 	int (*plan)(struct paper_planner *planner);
 } planners[] = {
-	{ "baseline", paper_baseline }, { "il", paper_il }, { "mbs-fs", paper_mbs_fs }, { "mbs1", paper_mbs1 }, { "mbs2", paper_mbs2 },
+	{ "baseline", paper_baseline }, { "il", paper_il }, { "mbs-fs", paper_mbs_fs }, { "mbs1", paper_mbs1 }, { "mbs2", paper_mbs2 }, { "mbs", paper_mbs2 },
 };
 
 const char *paper_plan_name(int i)

@@ -8,6 +8,7 @@
 //   mbs-fs    mini-batch serialization with one sub-batch for the whole network
 //   mbs1      groups of modules, each with its sub-batch; a tensor stays on the chip for a reader directly behind its producer
 //   mbs2      the same; everything that a group makes stays to its last use
+//   mbs       mbs2
 //
 // A module that does not fit with one sample streams like the baseline.
 #ifndef WC_PLAN_PAPER_H

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+
+#include "driver/cli/plan.h"
+
+void plan_explain(const struct schedule *schedule, const struct net *net, const struct plan_costs *costs, FILE *file)
+{
+	const uint64_t bytes = account_total_bytes(&costs->account);
+
+	fprintf(file, "%s, batch %d, buffer %" PRIu32 " bytes, %s accounting: %" PRIu64 " DRAM bytes", net->name, schedule->batch, schedule->buffer_bytes,
+		schedule->accounting == SCHED_DEVICE ? "device" : "paper", bytes);
+	if (costs->baseline_bytes)
+		fprintf(file, ", %.3f of baseline", (double)bytes / (double)costs->baseline_bytes);
+	fprintf(file, "\n%-8s  %-9s  %6s  %6s  %12s  %12s  layers\n", "phase", "sub_batch", "strips", "tiling", "buffer", "pinned");
+	for (int i = 0; i < schedule->group_count; i++) {
+		const struct sched_group *group = &schedule->groups[i];
+
+		fprintf(file, "%-8s  %9d  %6d  %6s  %12" PRIu64 "  %12" PRIu64 "  %s..%s\n", sched_phase_name(group->phase), group->sub_batch, group->strip_count,
+			sched_tiling_name(group->tiling), costs->group_buffer_bytes[i], costs->group_pinned_bytes[i], net->nodes[group->first].name,
+			net->nodes[group->last].name);
+		if (group->reason)
+			fprintf(file, "          %s\n", group->reason);
+	}
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
+#include <string.h>
+
+#include "driver/cli/plan.h"
+
+// Whether a statement belongs in one of a group's lists of tensors.
+typedef bool belongs(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
+
+static bool is_stored(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	(void)group;
+	(void)net;
+	for (int i = 0; i < statement->to_count; i++)
+		if (statement->to[i].tensor == tensor && statement->to[i].node == node)
+			return true;
+	return statement->op == SCHED_STORE && statement->tensor == tensor && statement->node == node;
+}
+
+// Lines for the next strip.
+static bool is_kept(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	(void)group;
+	(void)net;
+	return statement->op == SCHED_KEEP && statement->tensor == tensor && statement->node == node;
+}
+
+// The same, and saved activations that backward holds on the chip where they could stream.
+static bool is_held(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	if (is_kept(group, net, statement, tensor, node))
+		return true;
+	return group->phase == SCHED_BACKWARD && statement->op == SCHED_LOAD && tensor == SCHED_ACT && statement->tensor == tensor &&
+	       statement->node == node;
+}
+
+static bool makes_again(const struct sched_group *group, const struct sched_statement *statement, int node)
+{
+	return group->phase == SCHED_BACKWARD && statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node;
+}
+
+static bool is_recomputed(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	return tensor == SCHED_ACT && net_macs(&net->nodes[node]) && makes_again(group, statement, node);
+}
+
+// Between what stands for an operand and the operand itself lie nodes that are made again.
+static bool on_the_way(const struct net *net, int from, int to, int node)
+{
+	while (to > from && net->nodes[to].input_count == 1) {
+		if (to == node)
+			return true;
+		to = net->nodes[to].inputs[0];
+	}
+	return false;
+}
+
+static bool is_regenerated(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	if (tensor != SCHED_ACT || net_macs(&net->nodes[node]))
+		return false;
+	if (makes_again(group, statement, node))
+		return true;
+	return statement->has_saved && statement->op == SCHED_ACCUMULATE &&
+	       on_the_way(net, statement->saved.node, net->nodes[statement->node].inputs[0], node);
+}
+
+static json_t *list(const struct sched_group *group, const struct net *net, belongs *belongs)
+{
+	static const char *const prefix[] = {[SCHED_ACT] = "act", [SCHED_GRAD] = "grad", [SCHED_MASK] = "mask"};
+	json_t *names = json_array();
+
+	for (enum sched_tensor tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++)
+		for (int node = 0; node < net->node_count; node++) {
+			bool found = false;
+
+			for (int s = 0; !found && s < group->strip_count; s++)
+				for (int i = 0; !found && i < group->strips[s].statement_count; i++)
+					found = belongs(group, net, &group->strips[s].statements[i], tensor, node);
+			if (found)
+				json_array_append_new(names, json_sprintf("%s:%s", prefix[tensor], net->nodes[node].name));
+		}
+	return names;
+}
+
+static json_t *group_json(const struct schedule *schedule, int index, const struct net *net, const struct plan_costs *costs)
+{
+	const struct sched_group *group = &schedule->groups[index];
+	json_t *object = json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:I}", "phase", sched_phase_name(group->phase), "first",
+				   net->nodes[group->first].name, "last", net->nodes[group->last].name, "sub_batch", group->sub_batch, "strips",
+				   group->strip_count, "tiling", sched_tiling_name(group->tiling), "iterations",
+				   (schedule->batch + group->sub_batch - 1) / group->sub_batch, "buffer_bytes",
+				   (json_int_t)costs->group_buffer_bytes[index], "stored", list(group, net, is_stored), "regenerated",
+				   list(group, net, is_regenerated), "recomputed", list(group, net, is_recomputed), "held", list(group, net, schedule->accounting == SCHED_DEVICE ? is_kept : is_held),
+				   "pinned_bytes", (json_int_t)costs->group_pinned_bytes[index]);
+
+	if (group->reason)
+		json_object_set_new(object, "reason", json_string(group->reason));
+	return object;
+}
+
+void plan_print_json(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_costs *costs)
+{
+	const struct account *account = &costs->account;
+	const double training = (double)net_training_macs(net) * schedule->batch;
+	json_t *by_class = json_object(), *groups = json_array(), *all;
+
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
+		if (schedule->accounting == SCHED_DEVICE || class <= WC_CLASS_WEIGHT_GRADIENT)
+			json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
+	for (int i = 0; i < schedule->group_count; i++)
+		json_array_append_new(groups, group_json(schedule, i, net, costs));
+	all = json_pack("{s:s, s:s, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:o}", "net", net->name, "schedule", name, "batch", schedule->batch,
+			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
+			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
+			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",
+			(json_int_t)account->macs, "extra_macs", 100 * (double)account->extra_macs / training, "peak_footprint_bytes",
+			(json_int_t)costs->footprint_bytes, "commands", (json_int_t)account->commands, "groups", groups);
+	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	printf("\n");
+	json_decref(all);
+}
