@@ -166,6 +166,31 @@ Test(builtin, norms_of_16_channels_follow_every_convolution)
 	}
 }
 
+// Pieces of a concatenation run in its order, the last one directly before it.
+Test(builtin, branches_run_in_the_order_of_their_concatenation)
+{
+	static const char *const names[] = {"inception-small", "inception-v3", "inception-v4"};
+	int concats = 0;
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+		struct net net;
+
+		open_net(&net, names[k], 0);
+		for (int i = 0; i < net.node_count; i++) {
+			const struct net_node *node = &net.nodes[i];
+
+			if (node->op != NET_CONCAT)
+				continue;
+			concats++;
+			for (int p = 1; p < node->input_count; p++)
+				cr_expect_gt(node->inputs[p], node->inputs[p - 1], "%s: %s", names[k], node->name);
+			cr_expect_eq(node->inputs[node->input_count - 1], i - 1, "%s: %s", names[k], node->name);
+		}
+		net_release(&net);
+	}
+	cr_expect_eq(concats, 2 + 11 + 19);
+}
+
 Test(builtin, depthwise_convolutions_have_one_channel_a_group)
 {
 	struct net net;

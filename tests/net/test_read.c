@@ -128,9 +128,11 @@ Test(read, release_of_nothing)
 Test(read, changed_bytes_never_crash)
 {
 	static const char replacements[] = { 0, '\n', ' ', ':', '-', '{', ']', '&', '*', '!', '9', 'x', '\xff' };
-	const char *text = HEAD CONV "  - {name: r, op: relu}\n  - {name: c2, op: conv, channels: 4, kernel: [1, 3], pad: [0, 1]}\n";
+	const char *text = HEAD CONV "  - {name: r, op: relu}\n  - {name: c2, op: conv, channels: 4, kernel: [1, 3], pad: [0, 1]}\n"
+				"  - {name: s, op: add, inputs: [c2, d]}\n  - {name: f, op: fc, units: 2, bias: true}\n"
+				"  - {name: d, op: conv, channels: 4, kernel: 1, input: c1}\n  - {name: l, op: loss, input: f}\n";
 	size_t length = strlen(text);
-	char changed[512], path[64];
+	char changed[1024], path[64];
 	int accepted = 0, refused = 0;
 
 	for (size_t i = 0; i < length; i++) {
