@@ -27,7 +27,7 @@ struct cli_command {
 	int (*run)(int argc, const char **argv); // argv[0] is the command's name; returns the exit status
 };
 
-extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trace, cli_diff, cli_version;
+extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trace, cli_diff, cli_report, cli_version;
 
 // Parse a command's options from its table and up to `max` arguments into `arguments`, at least `min`. Returns -1 to go on, else the exit
 // status: misuse is reported. Strings live until the process ends. --help prints the table and exits.

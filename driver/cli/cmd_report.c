@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// wavecore report WHAT: tables over networks and schedules, for paper accounting.
+#include <string.h>
+
+#include "driver/cli/cli.h"
+#include "driver/cli/report.h"
+
+static const struct {
+	const char *name;
+	int (*report)(const struct report_options *options, FILE *file, struct wc_error *err);
+} reports[] = {
+	{"traffic", report_traffic},
+	{"sweep", report_sweep},
+};
+
+int report_each(const char *list, int (*visit)(const char *name, void *context, struct wc_error *err), void *context, struct wc_error *err)
+{
+	int result = 0;
+
+	while (!result) {
+		const size_t length = strcspn(list, ",");
+		char name[256];
+
+		if (!length || length >= sizeof(name))
+			return wc_fail(err, WC_ERR_INPUT, "a list of names has an empty or overlong name at '%.64s'", list);
+		memcpy(name, list, length);
+		name[length] = '\0';
+		result = visit(name, context, err);
+		if (!list[length])
+			break;
+		list += length + 1;
+	}
+	return result;
+}
+
+int report_batch(const struct report_options *options, const char *net)
+{
+	if (options->batch)
+		return options->batch;
+	return strcmp(net, "alexnet") ? 32 : 64;
+}
+
+static int run(int argc, const char **argv)
+{
+	static struct {
+		const char *nets, *schedules, *batch, *image, *buffer, *max_extra_macs;
+		int json, columns;
+	} words;
+	static const struct poptOption table[] = {
+		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper)", "NAME|FILE,..."},
+		{"schedule", 0, POPT_ARG_STRING, &words.schedules, 0, "planners (default: all)", "NAME,..."},
+		{"batch", 0, POPT_ARG_STRING, &words.batch, 0, "samples of the mini-batch (default 32; 64 for alexnet)", "N"},
+		{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own)", "N"},
+		{"buffer", 0, POPT_ARG_STRING, &words.buffer, 0, "global buffer (default 10MiB)", "SIZE"},
+		{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
+		{"json", 0, POPT_ARG_NONE, &words.json, 0, "print JSON", NULL},
+		{"columns", 0, POPT_ARG_NONE, &words.columns, 0, "print columns for gnuplot", NULL},
+		POPT_TABLEEND,
+	};
+	struct report_options options = {.nets = NULL};
+	uint64_t batch = 0, image = 0, buffer = 10 << 20, extra = 0;
+	struct wc_error err;
+	const char *name;
+	size_t which = 0;
+	int status = cli_parse(&cli_report, argc, argv, table, &name, 1, 1), result = 0;
+
+	if (status >= 0)
+		return status;
+	while (which < sizeof(reports) / sizeof(*reports) && strcmp(reports[which].name, name))
+		which++;
+	if (which == sizeof(reports) / sizeof(*reports))
+		return cli_misuse(&cli_report, "no report '%s'", name);
+	if (words.json && words.columns)
+		return cli_misuse(&cli_report, "--json and --columns exclude each other");
+	if ((words.batch && (result = cli_number("batch", words.batch, 1, 65535, &batch, &err))) ||
+	    (words.image && (result = cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, &err))) ||
+	    (words.buffer && (result = cli_size("buffer", words.buffer, 4096, 1u << 30, &buffer, &err))) ||
+	    (words.max_extra_macs && (result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, &err))))
+		return cli_fail(&err, result);
+	options = (struct report_options){
+		.form = words.json ? REPORT_JSON : words.columns ? REPORT_COLUMNS : REPORT_TABLE,
+		.nets = words.nets,
+		.schedules = words.schedules,
+		.batch = (int)batch,
+		.image = (int)image,
+		.buffer_bytes = (uint32_t)buffer,
+		.max_extra_percent = (int)extra,
+	};
+	result = reports[which].report(&options, stdout, &err);
+	return result ? cli_fail(&err, result) : CLI_OK;
+}
+
+const struct cli_command cli_report = {"report", "traffic|sweep", "print tables over networks and schedules", run};
