@@ -51,17 +51,16 @@ static bool stays_for_any(const struct emit *emit, int tensor)
 	return false;
 }
 
-// If the next reader in the group will load the tensor anew, the slab that is there now ends.
+// If the next reader in the group that uses a slab will load the tensor anew, the slab that is there now ends.
 static void release(struct emit *emit, int tensor, int reader)
 {
 	const struct paper_list *uses = &emit->graph->uses[tensor];
 	const struct sched_statement drop = { .op = SCHED_FREE, .tensor = SCHED_ACT, .node = tensor };
 	int next = 0;
 
-	while (next < uses->count && uses->items[next] <= reader)
+	while (next < uses->count && (uses->items[next] <= reader || !emit_fits(emit, uses->items[next])))
 		next++;
-	if (next < uses->count && uses->items[next] <= emit->last && emit_fits(emit, uses->items[next]) &&
-	    !emit_act_stays(emit, tensor, uses->items[next]))
+	if (next < uses->count && uses->items[next] <= emit->last && !emit_act_stays(emit, tensor, uses->items[next]))
 		emit_add(emit, &drop);
 }
 
