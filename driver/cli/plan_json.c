@@ -61,8 +61,10 @@ static bool is_regenerated(const struct sched_group *group, const struct net *ne
 		return false;
 	if (makes_again(group, statement, node))
 		return true;
-	return statement->has_saved && statement->op == SCHED_ACCUMULATE &&
-	       on_the_way(net, statement->saved.node, net->nodes[statement->node].inputs[0], node);
+	for (int i = 0; i < statement->saved_count && group->phase == SCHED_BACKWARD; i++)
+		if (on_the_way(net, statement->saved[i].node, net->nodes[statement->node].inputs[0], node))
+			return true;
+	return false;
 }
 
 static json_t *list(const struct sched_group *group, const struct net *net, belongs *belongs)

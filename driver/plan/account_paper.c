@@ -41,17 +41,16 @@ static uint64_t parameter_bytes(const struct count *count, int node)
 
 static void read_weights(struct count *count, int node)
 {
-	if (!count->group->weight[node].resident)
-		add(count, false, WC_CLASS_WEIGHT, count->iterations * parameter_bytes(count, node));
+	const uint64_t streamed = parameter_bytes(count, node) - operand_resident_bytes(&count->net->nodes[node], count->group->weight[node], 2);
+
+	add(count, false, WC_CLASS_WEIGHT, count->iterations * streamed);
 }
 
 // One statement's sums in every iteration.
 static void add_sums(struct count *count, int node)
 {
-	const uint64_t bytes = parameter_bytes(count, node);
+	const uint64_t bytes = parameter_bytes(count, node) - operand_resident_bytes(&count->net->nodes[node], count->group->wgrad[node], 2);
 
-	if (count->group->wgrad[node].resident)
-		return;
 	add(count, true, WC_CLASS_WEIGHT_GRADIENT, count->iterations * bytes);
 	add(count, false, WC_CLASS_WEIGHT_GRADIENT, (count->iterations - !count->sums_begun[node]) * bytes);
 	count->sums_begun[node] = true;
@@ -197,10 +196,8 @@ static void count_group(struct count *count)
 
 	count->iterations = (uint64_t)((count->schedule->batch + group->sub_batch - 1) / group->sub_batch);
 	for (int i = 0; i < count->net->node_count; i++) {
-		if (group->weight[i].resident)
-			add(count, false, WC_CLASS_WEIGHT, parameter_bytes(count, i));
-		if (group->wgrad[i].resident)
-			add(count, true, WC_CLASS_WEIGHT_GRADIENT, parameter_bytes(count, i));
+		add(count, false, WC_CLASS_WEIGHT, operand_resident_bytes(&count->net->nodes[i], group->weight[i], 2));
+		add(count, true, WC_CLASS_WEIGHT_GRADIENT, operand_resident_bytes(&count->net->nodes[i], group->wgrad[i], 2));
 	}
 	for (int i = 0; i < group->strip_count; i++)
 		for (int k = 0; k < group->strips[i].statement_count; k++)

@@ -13,6 +13,15 @@ int operand_mask_bits(const struct net_node *node)
 	return bits;
 }
 
+uint64_t operand_resident_bytes(const struct net_node *node, struct sched_policy policy, int element_bytes)
+{
+	const uint64_t bytes = (uint64_t)net_parameters(node) * (uint64_t)element_bytes;
+
+	if (!policy.resident)
+		return 0;
+	return policy.slice && policy.slice < node->out.channels ? bytes / (uint64_t)node->out.channels * (uint64_t)policy.slice : bytes;
+}
+
 int operand_chain_length(const struct sched_statement *statement)
 {
 	return statement->through_count ? statement->through_count : 1;
@@ -21,6 +30,18 @@ int operand_chain_length(const struct sched_statement *statement)
 int operand_chain(const struct net *net, const struct sched_statement *statement, int i)
 {
 	return statement->through_count ? statement->through[i] : sched_gradient_reader(net, statement);
+}
+
+int operand_source(const struct net *net, const struct sched_statement *statement, int tensor)
+{
+	for (int i = 0; i < statement->saved_count; i++)
+		for (int at = tensor; at >= statement->saved[i].node; at = net->nodes[at].inputs[0]) {
+			if (at == statement->saved[i].node)
+				return at;
+			if (net->nodes[at].op != NET_GN && net->nodes[at].op != NET_RELU)
+				break;
+		}
+	return tensor;
 }
 
 struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand)

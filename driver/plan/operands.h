@@ -10,9 +10,15 @@
 // Bits of a mask per element: 1 for a ReLU, ceil(log2(kh kw)) for a max pool.
 int operand_mask_bits(const struct net_node *node);
 
+// Parameters, of `element_bytes`, that a policy keeps in the buffer: none, those of `slice` output channels, or all.
+uint64_t operand_resident_bytes(const struct net_node *node, struct sched_policy policy, int element_bytes);
+
 // The backward operators that a `compute grad:` statement runs, from the one that reads the tensor onwards: `through`, or the reader alone.
 int operand_chain_length(const struct sched_statement *statement);
 int operand_chain(const struct net *net, const struct sched_statement *statement, int i);
+
+// What a statement reads for a tensor that it wants: the tensor itself, or what `using` names in its place.
+int operand_source(const struct net *net, const struct sched_statement *statement, int tensor);
 
 // Rows of an operand: those that stand behind it, else those that the statement needs of it.
 struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand);

@@ -42,7 +42,9 @@ const char *sched_phase_name(enum sched_phase phase)
 static void write_policies(const struct sched_policy *policies, const char *what, const struct net *net, FILE *file)
 {
 	for (int i = 0; i < net->node_count; i++) {
-		if (policies[i].resident)
+		if (policies[i].resident && policies[i].slice)
+			fprintf(file, "  %s %s resident slice %d\n", what, net->nodes[i].name, policies[i].slice);
+		else if (policies[i].resident)
 			fprintf(file, "  %s %s resident\n", what, net->nodes[i].name);
 		else if (policies[i].blocked)
 			fprintf(file, "  %s %s blocked\n", what, net->nodes[i].name);
@@ -76,7 +78,7 @@ static void write_statement(const struct sched_statement *statement, const struc
 		fprintf(file, " by %s", net->nodes[statement->by].name);
 	for (int i = 0; i < statement->through_count; i++)
 		fprintf(file, "%s%s", i ? "," : " through ", net->nodes[statement->through[i]].name);
-	write_tensors(" using ", &statement->saved, statement->has_saved, net, file);
+	write_tensors(" using ", statement->saved, statement->saved_count, net, file);
 	write_tensors(" from ", statement->from, statement->from_count, net, file);
 	write_tensors(" to ", statement->to, statement->to_count, net, file);
 	fprintf(file, "%s\n", statement->view ? " view" : "");

@@ -53,10 +53,9 @@ struct sched_statement {
 	int by;                             // SCHED_COMPUTE of a gradient: the reader; 0: the only one
 	int through[SCHED_THROUGH_MAX];     // the chain of readers from `node` on
 	int through_count;
-	struct sched_operand saved;         // `using`
-	bool has_saved;
-	struct sched_operand from[SCHED_LIST_MAX], to[SCHED_LIST_MAX]; // rows of `to` are 0:0
-	int from_count, to_count;
+	struct sched_operand saved[SCHED_LIST_MAX]; // `using`, without rows
+	struct sched_operand from[SCHED_LIST_MAX], to[SCHED_LIST_MAX]; // `to` without rows
+	int saved_count, from_count, to_count;
 	bool view;                          // SCHED_SPLIT
 };
 
@@ -69,7 +68,7 @@ struct sched_strip {
 struct sched_policy {
 	bool resident;
 	bool blocked; // weights under `paper` accounting
-	int slice;    // output channels a slice; 0: all at once
+	int slice;    // output channels a slice; 0: all at once. Resident: of these channels alone; 0: of all
 };
 
 struct sched_group {

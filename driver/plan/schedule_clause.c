@@ -50,12 +50,8 @@ static int read_list(struct parser *parser, const char *word, char *list, struct
 		return read_tensors(parser, word, list, PARSER_NO_ROWS, statement->to, &statement->to_count);
 	if (!strcmp(word, "through"))
 		return read_chain(parser, list, statement);
-	if (!strcmp(word, "using")) {
-		if (statement->has_saved)
-			return parser_fail(parser, "'using' given twice");
-		statement->has_saved = true;
-		return parser_tensor(parser, list, PARSER_NO_ROWS, &statement->saved);
-	}
+	if (!strcmp(word, "using"))
+		return read_tensors(parser, word, list, PARSER_NO_ROWS, statement->saved, &statement->saved_count);
 	if (statement->by)
 		return parser_fail(parser, "'by' given twice");
 	if (parser_node(parser, list, &statement->by))

@@ -224,13 +224,13 @@ static int read_policy(struct parser *parser, struct sched_policy *policies, int
 		return 0;
 	if (parser->count == 4 || strcmp(parser->words[3], "slice"))
 		return parser_fail(parser, "expected 'slice' and a number of output channels behind '%s'", parser->words[2]);
-	if (policy->resident)
+	if (policy->resident && parser->schedule->accounting == SCHED_DEVICE)
 		return parser_fail(parser, "what is resident is not streamed in slices");
-	if (parser->schedule->accounting == SCHED_PAPER)
-		return parser_fail(parser, "'slice' belongs to 'accounting device'");
+	if (!policy->resident && parser->schedule->accounting == SCHED_PAPER)
+		return parser_fail(parser, "'streamed slice' belongs to 'accounting device'");
 	if (parser_int(parser, "slice", parser->words[4], 1, node->out.channels, &policy->slice))
 		return WC_ERR_INPUT;
-	if (policy->slice < node->out.channels &&
+	if (!policy->resident && policy->slice < node->out.channels &&
 	    net_conv_weights(node) / node->out.channels * policy->slice * element_bytes % parser->schedule->bus_bytes)
 		return parser_fail(parser, "slice %d of '%s' takes %lld bytes, not a multiple of the bus of %u", policy->slice, node->name,
 			    (long long)(net_conv_weights(node) / node->out.channels * policy->slice * element_bytes),

@@ -31,7 +31,7 @@ static int check_gradient(struct parser *parser, const struct sched_statement *s
 		return parser_fail(parser, "the gradient behind the add '%s' is made by: split %s", name_of(parser, reader), name_of(parser, reader));
 	if (statement->with && op != NET_RELU)
 		return parser_fail(parser, "'%s' cannot stand behind the gradient of '%s', which is no relu", parser->words[2], name_of(parser, reader));
-	if (op == NET_RELU && !statement->with && !statement->has_saved && !statement->through_count)
+	if (op == NET_RELU && !statement->with && !statement->saved_count && !statement->through_count)
 		return parser_fail(parser, "the gradient behind '%s' needs the word 'mask' or 'act'", name_of(parser, reader));
 	return 0;
 }

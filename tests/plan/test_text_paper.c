@@ -70,7 +70,7 @@ Test(text_paper, canonical_text_round_trips)
 	cr_assert_eq(schedule.rows, 0);
 	cr_assert(schedule.groups[0].weight[3].blocked);
 	statements = schedule.groups[1].strips[0].statements;
-	cr_assert(statements[0].has_saved && statements[0].saved.node == 6);
+	cr_assert(statements[0].saved_count == 1 && statements[0].saved[0].node == 6);
 	cr_assert_eq(statements[0].from_count, 2);
 	cr_assert_eq(statements[0].from[1].hi, 4);
 	cr_assert_eq(statements[1].through_count, 2);

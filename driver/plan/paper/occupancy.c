@@ -74,9 +74,12 @@ static void read_operand(struct strip_state *state, const struct sched_statement
 	const struct rows rows = operand_rows(state->graph->net, statement, &operand);
 	const struct paper_list *pieces = &state->graph->pieces[node];
 
-	for (int i = 0; i < pieces->count; i++)
-		if (!listed(state->graph, statement->from, statement->from_count, tensor, pieces->items[i]))
-			touch(state, tensor, pieces->items[i], rows, false);
+	for (int i = 0; i < pieces->count; i++) {
+		const int source = tensor == SCHED_ACT ? operand_source(state->graph->net, statement, pieces->items[i]) : pieces->items[i];
+
+		if (!listed(state->graph, statement->from, statement->from_count, tensor, source))
+			touch(state, tensor, source, rows, false);
+	}
 }
 
 static void write_result(struct strip_state *state, const struct sched_statement *statement, enum sched_tensor tensor, int node)
@@ -96,9 +99,11 @@ static void read_gradient_operands(struct strip_state *state, const struct sched
 	const int last = operand_chain(net, statement, operand_chain_length(statement) - 1);
 
 	read_operand(state, statement, SCHED_GRAD, last);
-	if (statement->has_saved)
-		read_operand(state, statement, SCHED_ACT, statement->saved.node);
-	else if (statement->through_count || net->nodes[last].op == NET_GN)
+	for (int i = 0; i < statement->saved_count; i++)
+		read_operand(state, statement, SCHED_ACT, statement->saved[i].node);
+	if (statement->saved_count)
+		return;
+	if (statement->through_count || net->nodes[last].op == NET_GN)
 		read_operand(state, statement, SCHED_ACT, statement->node);
 	else if (statement->with == SCHED_WITH_ACT)
 		read_operand(state, statement, SCHED_ACT, last);
@@ -124,14 +129,14 @@ static void follow(struct strip_state *state, const struct sched_statement *stat
 		if (statement->tensor == SCHED_GRAD)
 			read_gradient_operands(state, statement);
 		for (int i = 0; statement->tensor == SCHED_ACT && i < node->input_count; i++)
-			read_operand(state, statement, SCHED_ACT, statement->has_saved ? statement->saved.node : node->inputs[i]);
+			read_operand(state, statement, SCHED_ACT, node->inputs[i]);
 		write_result(state, statement, statement->tensor, statement->node);
 		return;
 	case SCHED_ACCUMULATE:
 	case SCHED_STATISTICS:
 		if (statement->op == SCHED_ACCUMULATE || statement->tensor == SCHED_GRAD)
 			read_operand(state, statement, SCHED_GRAD, statement->node);
-		read_operand(state, statement, SCHED_ACT, statement->has_saved ? statement->saved.node : node->inputs[0]);
+		read_operand(state, statement, SCHED_ACT, node->inputs[0]);
 		return;
 	case SCHED_SPLIT:
 		read_operand(state, statement, SCHED_GRAD, statement->node);
@@ -237,9 +242,8 @@ int paper_occupancy(const struct paper_graph *graph, const struct sched_group *g
 
 	*occupancy = (struct paper_occupancy){ .node = group->first };
 	for (int i = 0; i < graph->net->node_count; i++) {
-		const int64_t bytes = 2 * net_parameters(&graph->net->nodes[i]);
-
-		occupancy->resident_bytes += bytes * (group->weight[i].resident + group->wgrad[i].resident);
+		occupancy->resident_bytes += (int64_t)operand_resident_bytes(&graph->net->nodes[i], group->weight[i], 2);
+		occupancy->resident_bytes += (int64_t)operand_resident_bytes(&graph->net->nodes[i], group->wgrad[i], 2);
 	}
 	state.current = calloc((size_t)graph->net->node_count * TENSORS, sizeof(*state.current));
 	if (!state.current)
