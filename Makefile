@@ -83,7 +83,7 @@ $(GENERATED): rtl/commands.def scripts/gen-commands
 
 # ---- the library and the command ---------------------------------------------------------------
 
-LIB_DIRS := traces csim csim/golden csim/model csim/rtl driver/net driver/plan driver/plan/check driver/plan/device driver/plan/paper driver/host
+LIB_DIRS := traces csim csim/golden csim/model csim/rtl driver/net driver/plan driver/plan/check driver/plan/device driver/plan/paper driver/plan/paper/hybrid driver/host
 LIB_SRCS := $(sort $(wildcard $(addsuffix /*.c,$(LIB_DIRS))))
 LIB_OBJS := $(LIB_SRCS:%.c=$(BUILD)/%.o)
 CLI_OBJS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard driver/cli/*.c)))

@@ -19,6 +19,7 @@ int paper_il(struct paper_planner *planner);
 int paper_mbs_fs(struct paper_planner *planner);
 int paper_mbs1(struct paper_planner *planner);
 int paper_mbs2(struct paper_planner *planner);
+int paper_hybrid(struct paper_planner *planner); // hybrid/
 
 // Append a group, with its reason as a printf-style text; NULL: none.
 int paper_append(struct paper_planner *planner, const struct paper_group *group, const char *format, ...) __attribute__((format(printf, 3, 4)));

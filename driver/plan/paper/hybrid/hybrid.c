@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hybrid planner: the cheapest of its own search and of every other planner, within the budget of extra MACs.
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/account_paper.h"
+#include "driver/plan/paper/hybrid/search.h"
+
+enum { PRICE_STEPS = 12 };
+
+// Bytes of the groups that are in the schedule.
+static int bytes_of(const struct paper_planner *planner, uint64_t *bytes)
+{
+	struct account account;
+	int rc = account_paper_schedule(planner->schedule, planner->graph.net, &account, planner->err);
+
+	*bytes = rc ? 0 : account_total_bytes(&account);
+	return rc;
+}
+
+static void drop_groups(struct schedule *schedule)
+{
+	for (int i = 0; i < schedule->group_count; i++)
+		sched_group_release(&schedule->groups[i]);
+	free(schedule->groups);
+	schedule->groups = NULL;
+	schedule->group_count = 0;
+	schedule->reserve_bytes = 0;
+}
+
+// The best groups so far, taken out of the schedule.
+struct best {
+	struct sched_group *groups;
+	int count;
+	uint32_t reserve_bytes;
+	uint64_t bytes;
+};
+
+// Keep what is in the schedule if it moves less than the best; the schedule is left empty.
+static int keep_if_better(struct paper_planner *planner, struct best *best)
+{
+	struct schedule *schedule = planner->schedule;
+	uint64_t bytes;
+	int rc = bytes_of(planner, &bytes);
+
+	if (rc || bytes >= best->bytes) {
+		drop_groups(schedule);
+		return rc;
+	}
+	for (int i = 0; i < best->count; i++)
+		sched_group_release(&best->groups[i]);
+	free(best->groups);
+	*best = (struct best){ schedule->groups, schedule->group_count, schedule->reserve_bytes, bytes };
+	schedule->groups = NULL;
+	schedule->group_count = 0;
+	schedule->reserve_bytes = 0;
+	return 0;
+}
+
+static int try_price(struct paper_planner *planner, struct hybrid_search *search, double price, int64_t limit, struct best *best, bool *within)
+{
+	struct hybrid_plan plan;
+	int rc = hybrid_search_plan(search, price, &plan);
+
+	if (rc)
+		return rc;
+	*within = plan.macs <= limit;
+	if (*within) {
+		rc = hybrid_emit(search, &plan);
+		if (!rc)
+			rc = keep_if_better(planner, best);
+		else
+			drop_groups(planner->schedule);
+	}
+	hybrid_plan_release(&plan);
+	return rc;
+}
+
+// Bisection on the price of a MAC, in bytes, until the budget is used up.
+static int spend_budget(struct paper_planner *planner, const struct hybrid_view *view, struct best *best)
+{
+	const int64_t limit = net_training_macs(planner->graph.net) * planner->options->max_extra_percent / 100;
+	double low = 1e-5, high = 1e-1;
+	struct hybrid_search search;
+	int rc = hybrid_search_init(&search, planner, view, true);
+	bool within = false;
+
+	if (!rc)
+		rc = try_price(planner, &search, 0, limit, best, &within);
+	for (int i = 0; !rc && !within && i < PRICE_STEPS; i++) {
+		const double price = low * __builtin_sqrt(high / low);
+		bool here;
+
+		rc = try_price(planner, &search, price, limit, best, &here);
+		if (here)
+			high = price;
+		else
+			low = price;
+	}
+	hybrid_search_release(&search);
+	return rc;
+}
+
+static int search_plans(struct paper_planner *planner, struct best *best)
+{
+	struct hybrid_search search;
+	struct hybrid_view view;
+	bool within;
+	int rc = hybrid_view_init(&view, &planner->graph, planner->err);
+
+	if (!rc) {
+		rc = hybrid_search_init(&search, planner, &view, false);
+		if (!rc)
+			rc = try_price(planner, &search, 0, 0, best, &within);
+		hybrid_search_release(&search);
+	}
+	if (!rc && planner->options->max_extra_percent)
+		rc = spend_budget(planner, &view, best);
+	hybrid_view_release(&view);
+	return rc;
+}
+
+int paper_hybrid(struct paper_planner *planner)
+{
+	int (*const others[])(struct paper_planner *) = { paper_baseline, paper_il, paper_mbs_fs, paper_mbs1, paper_mbs2 };
+	struct best best = { .bytes = UINT64_MAX };
+	int rc = search_plans(planner, &best);
+
+	// A network that is no chain of values still has the other planners.
+	rc = rc == HYBRID_UNFIT ? 0 : rc;
+	for (size_t i = 0; !rc && i < sizeof(others) / sizeof(others[0]); i++) {
+		rc = others[i](planner);
+		if (!rc)
+			rc = keep_if_better(planner, &best);
+	}
+	planner->schedule->groups = best.groups;
+	planner->schedule->group_count = best.count;
+	planner->schedule->reserve_bytes = best.reserve_bytes;
+	return rc;
+}
