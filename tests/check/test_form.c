@@ -67,15 +67,31 @@ Test(form, several_cores_are_refused_without_a_verdict)
 	cr_assert_not_null(strstr(err.text, "2 cores"));
 }
 
-Test(form, paper_accounting_is_refused_without_a_verdict)
+Test(form, a_device_schedule_of_a_graph_is_refused_without_a_verdict)
 {
 	struct check_result result;
 	struct wc_error err = {""};
 
-	schedule.accounting = SCHED_PAPER;
+	net.nodes[RELU1].op = NET_GN;
 	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
 	cr_assert_not(result.ok);
-	cr_assert_not_null(strstr(err.text, "paper"));
+	cr_assert_eq(result.violation.kind, CHECK_NONE);
+	cr_assert_not_null(strstr(err.text, "'relu1' of op gn"));
+}
+
+Test(form, what_belongs_to_paper_accounting_is_refused)
+{
+	statement(0, 2)->op = SCHED_FREE;
+	expect(CHECK_FORM);
+	statement(0, 2)->op = SCHED_STORE;
+	statement(0, 1)->from_count = 1;
+	expect(CHECK_FORM);
+	statement(0, 1)->from_count = 0;
+	statement(3, 3)->by = CONV2;
+	expect(CHECK_FORM);
+	statement(3, 3)->by = 0;
+	schedule.groups[0].weight[CONV1] = (struct sched_policy){.blocked = true};
+	expect(CHECK_FORM);
 }
 
 Test(form, batch_bus_and_groups_must_make_sense)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Occupancy: live bytes at every statement. A slab is the hull of the rows that the strip names, and lives from the statement that
-// first names or fills it to the last that names or reads rows of it (what lies in padding alone reads none); a ReLU in place has one slab for input and output.
+// Occupancy: live bytes at every statement. What works in place has one slab for input and output.
 #include <inttypes.h>
+#include <string.h>
 
 #include "driver/plan/check/internal.h"
 
@@ -26,18 +26,20 @@ static uint64_t stream_bytes(const struct check_state *state, const struct net_n
 	return most;
 }
 
-// Weights, or sums, that pass through the buffer during a statement.
+// Weights, or sums, that pass through the buffer during a statement; `paper` sets `reserve` apart for them.
 static uint64_t streamed_bytes(const struct check_state *state, const struct sched_statement *statement, bool first_iteration)
 {
 	const struct sched_group *group = check_group(state);
 	int operator = check_operator(state->net, statement);
 	const struct net_node *node;
 
+	if (state->paper)
+		return state->schedule->reserve_bytes;
 	if (operator < 0 || state->net->nodes[operator].op != NET_CONV)
 		return 0;
 	node = &state->net->nodes[operator];
 	if (statement->op == SCHED_ACCUMULATE) {
-		bool read = !first_iteration || check_continues_sums(state, state->place.strip, state->place.statement, operator);
+		bool read = !first_iteration || check_continues_sums(state, operator);
 
 		return group->wgrad[operator].resident ? 0 : stream_bytes(state, node, group->wgrad[operator].slice, 4, read);
 	}
@@ -54,93 +56,121 @@ static uint64_t resident_bytes(const struct check_state *state)
 	for (int i = 0; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
 
-		if (group->weight[i].resident)
-			bytes += check_weight_bytes(state, node, node->out.channels, 2);
-		if (group->wgrad[i].resident)
-			bytes += check_weight_bytes(state, node, node->out.channels, 4);
+		if (state->paper)
+			bytes += 2 * (uint64_t)(group->weight[i].resident + group->wgrad[i].resident) * (uint64_t)net_parameters(node);
+		else if (group->weight[i].resident || group->wgrad[i].resident)
+			bytes += (group->weight[i].resident ? check_weight_bytes(state, node, node->out.channels, 2) : 0) +
+				 (group->wgrad[i].resident ? check_weight_bytes(state, node, node->out.channels, 4) : 0);
 	}
 	return bytes;
 }
 
-static struct check_slab *slab_of(const struct check_state *state, enum sched_tensor tensor, int node)
+static int slab_of(const struct check_state *state, const struct check_use *use)
 {
-	return &state->slabs[(int)tensor * state->net->node_count + node];
+	return state->slab_now[(int)use->tensor * state->net->node_count + use->node];
 }
 
-static void name_rows(const struct check_state *state, const struct row_use *use, int statement)
+// Bytes of a sample.
+static uint64_t slab_bytes(const struct check_state *state, const struct check_slab *slab)
 {
-	struct check_slab *slab = slab_of(state, use->tensor, use->node);
+	return (uint64_t)(slab->hi - slab->lo) * check_row_bytes(state, slab->tensor, slab->node);
+}
 
-	if (slab->last < slab->first) {
-		*slab = (struct check_slab){use->rows.lo, use->rows.hi, statement, statement};
-		return;
+static uint64_t rows_bytes(const struct check_state *state, const struct check_use *use)
+{
+	return (uint64_t)(use->rows.hi - use->rows.lo) * check_row_bytes(state, use->tensor, use->node);
+}
+
+// Operators that make a row from the same row of each input, so that it may take the input's place.
+static bool works_in_place(const struct check_state *state, const struct sched_statement *statement)
+{
+	const struct check_step *step = &state->step;
+
+	if ((statement->op != SCHED_COMPUTE && statement->op != SCHED_SPLIT) || statement->view)
+		return false;
+	for (int i = 0; i < step->operator_count; i++) {
+		enum net_op op = state->net->nodes[step->operators[i]].op;
+
+		if (op != NET_RELU && op != NET_GN && op != NET_ADD)
+			return false;
 	}
-	slab->lo = use->rows.lo < slab->lo ? use->rows.lo : slab->lo;
-	slab->hi = use->rows.hi > slab->hi ? use->rows.hi : slab->hi;
-	slab->last = statement;
+	return true;
 }
 
-static void find_slabs(const struct check_state *state, const struct sched_strip *strip)
+// The rows of the slabs that results named `named` begin here, {0, 0} if none does or they differ; their bytes of a sample.
+static struct row_range begun(const struct check_state *state, int named, uint64_t *bytes)
 {
-	for (int i = 0; i < 3 * state->net->node_count; i++)
-		state->slabs[i] = (struct check_slab){0, 0, 0, -1};
-	for (int i = 0; i < strip->statement_count; i++) {
-		const struct sched_statement *statement = &strip->statements[i];
-		struct row_use uses[CHECK_USES_MAX];
-		int count = check_reads(state->net, statement, uses);
+	const struct check_step *step = &state->step;
+	struct row_range rows = {0, 0};
 
-		for (int j = 0; j < count; j++) {
-			struct check_slab *slab = slab_of(state, uses[j].tensor, uses[j].node);
+	*bytes = 0;
+	for (int i = 0; i < step->count; i++) {
+		const struct check_use *use = &step->uses[i];
+		const struct check_slab *slab;
 
-			if (slab->first <= slab->last && uses[j].rows.lo < uses[j].rows.hi)
-				slab->last = i;
-		}
-		count = check_fills(state->net, statement, uses);
-		for (int j = 0; j < count; j++)
-			name_rows(state, &uses[j], i);
-		if (statement->op == SCHED_KEEP || statement->op == SCHED_STORE)
-			name_rows(state, &(struct row_use){statement->tensor, statement->node, {statement->lo, statement->hi}}, i);
+		if (use->role != USE_RESULT || use->tensor == SCHED_MASK || use->named != named || !row_range_empty(use->stream) ||
+		    slab_of(state, use) < 0)
+			continue;
+		slab = &state->slabs[slab_of(state, use)];
+		if (slab->first != state->place.statement)
+			continue;
+		if (*bytes > 0 && (slab->lo != rows.lo || slab->hi != rows.hi))
+			return (struct row_range){0, 0};
+		rows = (struct row_range){slab->lo, slab->hi};
+		*bytes += slab_bytes(state, slab);
 	}
+	return rows;
 }
 
-static uint64_t slab_bytes(const struct check_state *state, enum sched_tensor tensor, int node, int samples)
+// Bytes of the slabs of an operand that end here and have these rows; 0 unless all its pieces do.
+static uint64_t ended(const struct check_state *state, enum use_role role, int named, struct row_range rows)
 {
-	const struct check_slab *slab = slab_of(state, tensor, node);
+	const struct check_step *step = &state->step;
+	uint64_t bytes = 0;
 
-	return (uint64_t)samples * (uint64_t)(slab->hi - slab->lo) * check_row_bytes(state, tensor, node);
+	for (int i = 0; i < step->count; i++) {
+		const struct check_use *use = &step->uses[i];
+		const struct check_slab *slab;
+
+		if (use->role != role || use->named != named || use->tensor == SCHED_MASK)
+			continue;
+		if (slab_of(state, use) < 0 || !row_range_empty(use->stream))
+			return 0;
+		slab = &state->slabs[state->slabs[slab_of(state, use)].room];
+		if (slab->last != state->place.statement || slab->lo != rows.lo || slab->hi != rows.hi)
+			return 0;
+		bytes += slab_bytes(state, slab);
+	}
+	return bytes;
 }
 
-// The bytes that a ReLU or its gradient saves at its statement by working in place.
-static uint64_t in_place_bytes(const struct check_state *state, const struct sched_statement *statement, int samples)
+// The bytes of a sample that a statement saves by working in place, on the gradient that it reads or on one of its inputs.
+static uint64_t in_place_bytes(const struct check_state *state, const struct sched_statement *statement)
 {
-	int at = state->place.statement, operator = check_operator(state->net, statement);
-	const struct check_slab *input, *output;
-	int input_node;
+	const struct check_step *step = &state->step;
+	bool backward = statement->op == SCHED_SPLIT || step->backward;
+	uint64_t most = 0;
 
-	if (statement->op != SCHED_COMPUTE || state->net->nodes[operator].op != NET_RELU)
+	if (!works_in_place(state, statement))
 		return 0;
-	input_node = statement->tensor == SCHED_ACT ? state->net->nodes[operator].inputs[0] : operator;
-	input = slab_of(state, statement->tensor, input_node);
-	output = slab_of(state, statement->tensor, statement->node);
-	if (input->last != at || output->first != at || input->lo != output->lo || input->hi != output->hi)
-		return 0;
-	return slab_bytes(state, statement->tensor, input_node, samples);
-}
+	for (int i = 0; i < step->count; i++) {
+		if (step->uses[i].role != (backward ? USE_GRADIENT : USE_OPERAND))
+			continue;
+		for (int j = 0; j < step->count; j++) {
+			uint64_t begun_bytes, bytes;
+			struct row_range rows;
 
-static uint64_t live_bytes(const struct check_state *state, const struct sched_statement *statement, struct iteration iteration)
-{
-	int at = state->place.statement;
-	uint64_t bytes = resident_bytes(state) + streamed_bytes(state, statement, iteration.first);
-
-	for (int tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++) {
-		for (int node = 0; node < state->net->node_count; node++) {
-			const struct check_slab *slab = slab_of(state, (enum sched_tensor)tensor, node);
-
-			if (slab->first <= at && at <= slab->last)
-				bytes += slab_bytes(state, (enum sched_tensor)tensor, node, iteration.samples);
+			if (step->uses[j].role != USE_RESULT || step->uses[j].tensor == SCHED_MASK)
+				continue;
+			rows = begun(state, step->uses[j].named, &begun_bytes);
+			if (row_range_empty(rows))
+				continue;
+			bytes = ended(state, step->uses[i].role, step->uses[i].named, rows);
+			bytes = bytes < begun_bytes ? bytes : begun_bytes;
+			most = bytes > most ? bytes : most;
 		}
 	}
-	return bytes - in_place_bytes(state, statement, iteration.samples);
+	return most;
 }
 
 static int list_iterations(const struct check_state *state, struct iteration iterations[3])
@@ -156,9 +186,10 @@ static int list_iterations(const struct check_state *state, struct iteration ite
 	return count;
 }
 
-static int check_statement_fits(struct check_state *state, const struct sched_statement *statement, struct iteration iteration)
+static int check_statement_fits(struct check_state *state, const struct sched_statement *statement, struct iteration iteration,
+				uint64_t sample_bytes, uint64_t resident)
 {
-	uint64_t bytes = live_bytes(state, statement, iteration);
+	uint64_t bytes = (uint64_t)iteration.samples * sample_bytes + resident + streamed_bytes(state, statement, iteration.first);
 
 	if (bytes > state->schedule->buffer_bytes)
 		return check_fail(state, CHECK_BUFFER, statement->node, "the buffer overflows: %d samples need %" PRIu64 " bytes, it has %u",
@@ -170,20 +201,76 @@ static int check_statement_fits(struct check_state *state, const struct sched_st
 	return 0;
 }
 
+// state->change, from the slabs laid out.
+static int find_changes(struct check_state *state, int statements)
+{
+	int rc = check_reserve(state, (void **)&state->change, &state->change_capacity, statements + 1, sizeof(*state->change));
+
+	if (rc != 0)
+		return rc;
+	memset(state->change, 0, ((size_t)statements + 1) * sizeof(*state->change));
+	for (int i = 0; i < state->slab_count; i++) {
+		const struct check_slab *slab = &state->slabs[i];
+
+		if (slab->room != i)
+			continue;
+		state->change[slab->first] += (int64_t)slab_bytes(state, slab);
+		state->change[slab->last + 1] -= (int64_t)slab_bytes(state, slab);
+	}
+	return 0;
+}
+
+// Behind a `free` the tensor's next slab is meant.
+static void pass_free(struct check_state *state, const struct sched_statement *statement)
+{
+	const struct check_list *leaves = &state->graph.leaves[statement->node];
+
+	for (int i = 0; i < leaves->count; i++) {
+		int *now = &state->slab_now[(int)statement->tensor * state->net->node_count + leaves->nodes[i]];
+
+		if (*now >= 0 && state->slabs[*now].first < state->place.statement)
+			*now = state->slabs[*now].next;
+	}
+}
+
+static int check_statements(struct check_state *state, const struct sched_strip *strip)
+{
+	struct iteration iterations[3];
+	int count = list_iterations(state, iterations);
+	uint64_t resident = resident_bytes(state), kept_here = 0;
+	int64_t slabs = 0;
+
+	for (int i = 0; i < strip->statement_count; i++) {
+		const struct sched_statement *statement = &strip->statements[i];
+		int rc = check_derive(state, statement);
+
+		if (rc != 0)
+			return rc;
+		state->place.statement = i;
+		state->place.line = statement->line;
+		if (statement->op == SCHED_FREE)
+			pass_free(state, statement);
+		for (int j = 0; state->paper && statement->op == SCHED_KEEP && j < state->step.count; j++)
+			kept_here += rows_bytes(state, &state->step.uses[j]);
+		slabs += state->change[i];
+		for (int j = 0; rc == 0 && j < count; j++)
+			rc = check_statement_fits(state, statement, iterations[j],
+						  (uint64_t)slabs + state->kept_bytes + kept_here - in_place_bytes(state, statement), resident);
+		if (rc != 0)
+			return rc;
+	}
+	state->kept_bytes = kept_here;
+	return 0;
+}
+
 int check_buffer_strip(struct check_state *state)
 {
 	const struct sched_strip *strip = &check_group(state)->strips[state->place.strip];
-	struct iteration iterations[3];
-	int count = list_iterations(state, iterations);
+	int rc = check_lay_out(state);
 
-	find_slabs(state, strip);
-	for (int i = 0; i < strip->statement_count; i++) {
-		state->place.statement = i;
-		state->place.line = strip->statements[i].line;
-		for (int j = 0; j < count; j++) {
-			if (check_statement_fits(state, &strip->statements[i], iterations[j]) != 0)
-				return WC_ERR_INPUT;
-		}
-	}
-	return 0;
+	if (rc == 0)
+		rc = find_changes(state, strip->statement_count);
+	if (rc != 0)
+		return rc;
+	return check_statements(state, strip);
 }

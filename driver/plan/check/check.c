@@ -1,58 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checker's course: form, then group by group traffic, and strip by strip occupancy and execution; coverage at the end of each phase.
-#include <stdlib.h>
 #include <string.h>
 
 #include "driver/plan/check/internal.h"
-
-static void release(struct check_state *state)
-{
-	free(state->flags);
-	free(state->rows);
-	free(state->accumulated_in);
-	free(state->slabs);
-	free(state->gradients);
-}
-
-// What is in DRAM at the start: the image, and the gradient of the last layer's output.
-static void give(struct check_state *state)
-{
-	int last = state->net->node_count - 1;
-	uint16_t *image = check_flags(state, SCHED_ACT, 0), *gradient = check_flags(state, SCHED_GRAD, last);
-
-	for (int y = 0; y < state->net->nodes[0].out.height; y++)
-		image[y] |= ROW_STORED;
-	for (int y = 0; y < state->net->nodes[last].out.height; y++)
-		gradient[y] |= ROW_STORED;
-}
-
-static int init(struct check_state *state)
-{
-	size_t nodes = (size_t)state->net->node_count, heights = 0;
-	uint16_t *next;
-
-	for (size_t i = 0; i < nodes; i++)
-		heights += (size_t)state->net->nodes[i].out.height;
-	state->flags = calloc(3 * heights, sizeof(*state->flags));
-	state->rows = calloc(3 * nodes, sizeof(*state->rows));
-	state->accumulated_in = calloc(nodes, sizeof(*state->accumulated_in));
-	state->slabs = calloc(3 * nodes, sizeof(*state->slabs));
-	state->gradients = calloc(nodes, sizeof(*state->gradients));
-	if (state->flags == NULL || state->rows == NULL || state->accumulated_in == NULL || state->slabs == NULL || state->gradients == NULL) {
-		release(state);
-		return wc_fail(state->err, WC_ERR_SYSTEM, "out of memory checking a schedule");
-	}
-	next = state->flags;
-	for (size_t i = 0; i < 3 * nodes; i++) {
-		state->rows[i] = next;
-		next += state->net->nodes[i % nodes].out.height;
-	}
-	for (size_t i = 0; i < nodes; i++)
-		state->accumulated_in[i] = -1;
-	give(state);
-	return 0;
-}
 
 static int check_form(struct check_state *state)
 {
@@ -77,7 +28,6 @@ static int check_strip(struct check_state *state)
 
 	if (rc != 0)
 		return rc;
-	check_begin_strip(state);
 	for (int i = 0; i < strip->statement_count; i++) {
 		state->place.statement = i;
 		state->place.line = strip->statements[i].line;
@@ -100,7 +50,7 @@ static int check_one_group(struct check_state *state, int index)
 		return rc;
 	state->place = whole;
 	check_traffic_group(state);
-	check_begin_group(state);
+	state->kept_bytes = 0;
 	for (int strip = 0; strip < group->strip_count; strip++) {
 		state->place.strip = strip;
 		rc = check_strip(state);
@@ -108,6 +58,9 @@ static int check_one_group(struct check_state *state, int index)
 			return rc;
 	}
 	state->place = whole;
+	rc = check_forget_kept(state);
+	if (rc != 0)
+		return rc;
 	for (int node = 0; node < state->net->node_count; node++) {
 		if (group->wgrad[node].resident && state->accumulated_in[node] != index)
 			return check_fail(state, CHECK_FORM, node, "'wgrad %s resident', but nothing in the group accumulates into it",
@@ -132,19 +85,25 @@ static int check_covered(struct check_state *state, enum sched_tensor tensor, in
 			       state->net->nodes[node].name, fault.fault.lo, fault.fault.hi, what);
 }
 
+static bool has_parameters(const struct check_state *state, int node)
+{
+	return net_parameters(&state->net->nodes[node]) > 0;
+}
+
 static int check_coverage(struct check_state *state, enum sched_phase phase)
 {
 	const struct net *net = state->net;
+	const struct check_list *output = &state->graph.leaves[check_output(net)];
+	int rc = 0;
 
 	state->place = (struct check_place){-1, -1, -1, 0};
-	if (phase == SCHED_FORWARD)
-		return check_covered(state, SCHED_ACT, net->node_count - 1, ROW_STORED, "stored in forward", "DRAM has");
-	for (int node = 0; node < net->node_count; node++) {
-		if (net->nodes[node].op == NET_CONV &&
-		    check_covered(state, SCHED_GRAD, node, ROW_ACCUMULATED, "accumulated", "accumulated are") != 0)
-			return WC_ERR_INPUT;
+	for (int i = 0; rc == 0 && phase == SCHED_FORWARD && i < output->count; i++)
+		rc = check_covered(state, SCHED_ACT, output->nodes[i], ROW_STORED, "stored in forward", "DRAM has");
+	for (int node = 0; rc == 0 && phase == SCHED_BACKWARD && node < net->node_count; node++) {
+		if (has_parameters(state, node))
+			rc = check_covered(state, SCHED_GRAD, node, ROW_ACCUMULATED, "accumulated", "accumulated are");
 	}
-	return 0;
+	return rc;
 }
 
 static int check_groups(struct check_state *state)
@@ -158,6 +117,7 @@ static int check_groups(struct check_state *state)
 			rc = check_coverage(state, SCHED_FORWARD);
 			if (rc != 0)
 				return rc;
+			check_give_gradient(state);
 		}
 		rc = check_one_group(state, i);
 		if (rc != 0)
@@ -171,11 +131,12 @@ static void add_gradient_macs(struct check_state *state)
 {
 	for (int i = 1; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
-		const struct check_work *work = &state->gradients[node->inputs[0]];
 		uint64_t all = (uint64_t)state->schedule->batch * check_row_macs(node) * (uint64_t)node->out.height;
 
-		state->result->macs += all * work->rows / (uint64_t)node->in.height;
-		state->result->extra_macs += all * work->again / (uint64_t)node->in.height;
+		if (all == 0)
+			continue;
+		state->result->macs += all * state->work[i].rows / (uint64_t)node->in.height;
+		state->result->extra_macs += all * state->work[i].again / (uint64_t)node->in.height;
 	}
 }
 
@@ -189,15 +150,20 @@ int schedule_check(const struct schedule *schedule, const struct net *net, struc
 	result->peak = state.place;
 	result->violation.place = state.place;
 	result->violation.node = -1;
+	state.paper = schedule->accounting == SCHED_PAPER;
 	rc = check_form_header(&state);
 	if (rc != 0)
 		return rc;
-	rc = init(&state);
-	if (rc != 0)
-		return rc;
-	rc = check_groups(&state);
-	add_gradient_macs(&state);
+	rc = check_state_init(&state);
+	if (rc == 0) {
+		rc = check_groups(&state);
+		add_gradient_macs(&state);
+	}
+	if (rc == 0 && state.paper)
+		rc = check_footprint(&state);
+	if (state.paper)
+		check_paper_masks(&state);
 	result->ok = rc == 0;
-	release(&state);
+	check_state_release(&state);
 	return rc;
 }

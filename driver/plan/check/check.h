@@ -3,19 +3,23 @@
 // The schedule checker. It knows the meaning of a schedule (driver/README.md) and nothing of who wrote it:
 // no planner, no expansion, no accounting is asked. It executes the statements on sets of rows and proves
 //
-//   coverage    the final output is stored whole; each row of each convolution's output gradient of each sample enters
-//               the weight gradient exactly once. (With exactness this covers every row of every tensor that
-//               anything depends on: rows that no output reads need not be computed.)
+//   coverage    the final output is stored whole; each row of each convolution's, fully connected layer's and normalization's
+//               output gradient of each sample enters the parameters' gradient exactly once. (With exactness this covers every row of every
+//               tensor that anything depends on: rows that no output reads need not be computed.)
 //   exactness   what a statement reads is there at that moment: in the strip's slab, in DRAM, or in the boundary
 //               storage of the strip that the rules name. Values do not depend on the schedule, so a row that is
 //               there holds the right thing. Only rows outside the image are padding.
+//   parts       a gradient is the sum of its readers' parts, added in reverse order of execution, each once; what is read as an output's gradient
+//               has them all. A view of an add's gradient is where that is, and lost where that is overwritten.
+//   statistics  of a normalization, and its sums in backward, cover all rows of a sample before they are used, each row once.
 //   once        no row is stored, kept or filled into a slab twice; no row is computed twice in a phase, except the
 //               halos of `overl` and what a backward group recomputes of the forward phase.
 //   order       forward groups first; an operator runs in a group that covers it; `overl` strips are independent.
 //   joints      forward strips of a tiled group load and take no row that they do not read.
-//   occupancy   the live bytes at every statement, resident weights and stream buffers included, fit the buffer.
+//   occupancy   the live bytes at every statement fit the buffer: slabs, resident weights and sums, and stream buffers (`device`) or
+//               kept rows and the reserve (`paper`).
 //
-// and counts, from the same execution, DRAM bytes by class, commands and multiply-accumulates.
+// and counts, from the same execution, DRAM bytes by class, commands, multiply-accumulates and the footprint in DRAM.
 //
 // Samples are folded, exactly: in a group each sample of the batch belongs to one iteration, all iterations execute
 // the same statements, and no row depends on a row of another sample. So the rows of every tensor that are there after a group are
@@ -44,6 +48,8 @@ enum check_kind {
 	CHECK_NOT_KEPT,   // rows taken that the boundary storage does not hold
 	CHECK_TWICE,      // rows computed, filled, stored, kept or accumulated again
 	CHECK_UNUSED,     // a tiled forward strip fetches rows that it does not read
+	CHECK_PARTS,      // a gradient read that lacks readers' parts, or added to out of order
+	CHECK_STATISTICS, // a normalization without the statistics, or the sums, of whole samples
 	CHECK_COVERAGE,   // at the end of a phase: output not stored, or weight gradient incomplete
 	CHECK_BUFFER,     // live bytes exceed the buffer
 };
@@ -72,10 +78,11 @@ struct check_result {
 	struct check_violation violation; // the first one in execution order; kind CHECK_NONE if ok
 
 	// Complete if ok; up to the violation otherwise.
-	uint64_t peak_bytes; // most live bytes in the global buffer
+	uint64_t peak_bytes; // most live bytes in the global buffer, `reserve` included
 	struct check_place peak;
-	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // DRAM, whole beats
-	uint64_t commands;
+	uint64_t footprint_bytes; // most bytes in DRAM at once; `paper` alone, else 0
+	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // DRAM; whole beats under `device`
+	uint64_t commands; // `device` alone, else 0
 	// Whole batch, padding included. A convolution's data gradient weighs as much as its forward pass when all rows are computed,
 	// in proportion (over the whole schedule, rounded down) when some are.
 	uint64_t macs;
@@ -83,8 +90,8 @@ struct check_result {
 };
 
 // Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text if it is wrong; also, with
-// violation.kind CHECK_NONE, if its header asks for what is not checked here (several cores, `paper`
-// accounting). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
+// violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of more
+// than convolutions and ReLUs). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err);
 
 // The result for a human: verdict, then occupancy, traffic by class, commands and MACs if it is proven.

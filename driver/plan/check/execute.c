@@ -3,236 +3,300 @@
 // One statement on the rows of the sample that stands for all: is what it reads there, is what it writes new.
 #include "driver/plan/check/internal.h"
 
-static void clear_flags(struct check_state *state, unsigned flags)
+// In forward, strips join: a tiled strip fetches nothing that is another strip's.
+static bool joins(const struct check_state *state)
 {
-	for (int tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++) {
-		for (int node = 0; node < state->net->node_count; node++) {
-			uint16_t *rows = check_flags(state, (enum sched_tensor)tensor, node);
-
-			for (int y = 0; y < state->net->nodes[node].out.height; y++)
-				rows[y] &= (uint16_t)~flags;
-		}
-	}
+	return check_group(state)->phase == SCHED_FORWARD && check_group(state)->tiling != SCHED_TILING_NONE;
 }
 
-void check_begin_group(struct check_state *state)
+// A gradient's rows, where they are, must be the sum of as many parts as the statement builds on.
+static int require_parts(struct check_state *state, const struct check_use *use, struct row_range rows, bool in_slab)
 {
-	clear_flags(state, ROW_KEPT_BEFORE);
-}
+	const struct check_parts *parts = state->part_rows[use->node];
+	struct check_rows_fault fault = {use->tensor, use->node, use->rows, {rows.lo, rows.hi}, in_slab ? ROW_FILLED : ROW_STORED,
+					 in_slab ? "the slab has" : "DRAM has"};
+	int y = rows.lo, there;
 
-void check_begin_strip(struct check_state *state)
-{
-	clear_flags(state, ROW_FILLED | ROW_FETCHED | ROW_READ | ROW_KEPT);
-}
-
-// The first run of rows in `rows` that have one of `flags` (wanted) or none of them (!wanted); empty if there is none.
-static struct row_range find_rows(const uint16_t *flags, struct row_range rows, unsigned any, bool wanted)
-{
-	struct row_range found = {rows.lo, rows.lo};
-
-	while (found.lo < rows.hi && ((flags[found.lo] & any) != 0) != wanted)
-		found.lo++;
-	found.hi = found.lo;
-	while (found.hi < rows.hi && ((flags[found.hi] & any) != 0) == wanted)
-		found.hi++;
-	return found;
-}
-
-static void set_flags(uint16_t *flags, struct row_range rows, unsigned set)
-{
-	for (int y = rows.lo; y < rows.hi; y++)
-		flags[y] |= (uint16_t)set;
-}
-
-static const char *layer_name(const struct check_state *state, const struct row_use *use)
-{
-	return state->net->nodes[use->node].name;
-}
-
-// Every row of `use` must have one of `flags`.
-static int require(struct check_state *state, enum check_kind kind, const struct row_use *use, unsigned flags, const char *holder)
-{
-	struct row_range missing = find_rows(check_flags(state, use->tensor, use->node), use->rows, flags, false);
-	struct check_rows_fault fault = {use->tensor, use->node, use->rows, missing, flags, holder};
-
-	if (missing.lo >= missing.hi)
+	while (y < rows.hi && (in_slab ? parts[y].slab : parts[y].stored) == use->parts)
+		y++;
+	if (y >= rows.hi)
 		return 0;
-	return check_fail_rows(state, kind, &fault, "needs %s:%s rows %d:%d, rows %d:%d are missing", check_tensor_name(use->tensor),
-			       layer_name(state, use), use->rows.lo, use->rows.hi, missing.lo, missing.hi);
+	there = in_slab ? parts[y].slab : parts[y].stored;
+	for (fault.fault.lo = y; y < rows.hi && (in_slab ? parts[y].slab : parts[y].stored) == there;)
+		fault.fault.hi = ++y;
+	return check_fail_rows(state, there > use->parts ? CHECK_TWICE : CHECK_PARTS, &fault,
+			       "needs grad:%s rows %d:%d with the parts of %d readers, rows %d:%d have %d", state->net->nodes[use->node].name,
+			       use->rows.lo, use->rows.hi, use->parts, fault.fault.lo, fault.fault.hi, there);
 }
 
-// No row of `use` may have `flag`; then all get it.
-static int mark_once(struct check_state *state, const struct row_use *use, unsigned flag, const char *done, const char *holder)
+static void read_dram(struct check_state *state, const struct check_use *use, struct row_range rows)
 {
-	uint16_t *flags = check_flags(state, use->tensor, use->node);
-	struct row_range again = find_rows(flags, use->rows, flag, true);
-	struct check_rows_fault fault = {use->tensor, use->node, use->rows, again, flag, holder};
+	const uint16_t *flags = check_flags(state, use->tensor, use->node);
+	struct row_range viewed = check_find_rows(flags, rows, ROW_VIEWED, true), own = check_find_rows(flags, rows, ROW_VIEWED, false);
 
-	if (again.lo < again.hi)
-		return check_fail_rows(state, CHECK_TWICE, &fault, "%s:%s rows %d:%d are %s a second time", check_tensor_name(use->tensor),
-				       layer_name(state, use), again.lo, again.hi, done);
-	set_flags(flags, use->rows, flag);
-	return 0;
+	if (!row_range_empty(viewed) && use->tensor == SCHED_GRAD)
+		check_touch_dram(state, SCHED_GRAD, state->viewed[use->node]);
+	if (!row_range_empty(own))
+		check_touch_dram(state, use->tensor, use->node);
 }
 
-static int read_slabs(struct check_state *state, const struct sched_statement *statement)
+static int read_stream(struct check_state *state, const struct check_use *use)
 {
-	struct row_use uses[CHECK_USES_MAX];
-	int count = check_reads(state->net, statement, uses);
+	struct row_range needed = {use->stream.lo > use->rows.lo ? use->stream.lo : use->rows.lo,
+				   use->stream.hi < use->rows.hi ? use->stream.hi : use->rows.hi};
+	int rc = check_require(state, CHECK_NOT_STORED, use, use->stream, ROW_STORED, "DRAM has");
 
-	for (int i = 0; i < count; i++) {
-		if (require(state, CHECK_ABSENT, &uses[i], ROW_FILLED, "the slab has") != 0)
-			return WC_ERR_INPUT;
-		set_flags(check_flags(state, uses[i].tensor, uses[i].node), uses[i].rows, ROW_READ);
+	if (rc == 0 && use->tensor == SCHED_GRAD)
+		rc = require_parts(state, use, needed, false);
+	if (rc == 0 && joins(state) && (use->stream.lo < needed.lo || use->stream.hi > needed.hi)) {
+		struct row_range extra = use->stream.lo < needed.lo ? (struct row_range){use->stream.lo, needed.lo}
+								     : (struct row_range){needed.hi, use->stream.hi};
+
+		return check_fail_rows(state, CHECK_UNUSED,
+				       &(struct check_rows_fault){use->tensor, use->node, use->stream, extra, ROW_STORED, "DRAM has"},
+				       "the stream overlaps another strip's: %s:%s rows %d:%d are not needed here", check_tensor_name(use->tensor),
+				       state->net->nodes[use->node].name, extra.lo, extra.hi);
 	}
-	return 0;
+	read_dram(state, use, use->stream);
+	return rc;
 }
 
-static int fill_slabs(struct check_state *state, const struct sched_statement *statement)
+static int read_use(struct check_state *state, const struct check_use *use)
 {
-	struct row_use uses[CHECK_USES_MAX];
-	int count = check_fills(state->net, statement, uses);
+	struct row_range rows[2];
+	int rc = row_range_empty(use->stream) ? 0 : read_stream(state, use);
 
-	for (int i = 0; i < count; i++) {
-		if (mark_once(state, &uses[i], ROW_FILLED, "filled", "the slab has") != 0)
-			return WC_ERR_INPUT;
-		if (statement->op != SCHED_COMPUTE)
-			set_flags(check_flags(state, uses[i].tensor, uses[i].node), uses[i].rows, ROW_FETCHED);
+	check_slab_rows(use, rows);
+	for (int i = 0; rc == 0 && i < 2; i++) {
+		rc = check_require(state, CHECK_ABSENT, use, rows[i], ROW_FILLED, "the slab has");
+		if (rc == 0 && (use->role == USE_GRADIENT || use->role == USE_SUM))
+			rc = require_parts(state, use, rows[i], true);
+		if (rc == 0)
+			check_set_flags(check_flags(state, use->tensor, use->node), rows[i], ROW_READ);
 	}
-	return 0;
+	return rc;
 }
 
-static int fetch(struct check_state *state, const struct sched_statement *statement, const struct row_use *use)
+static int fetch(struct check_state *state, const struct sched_statement *statement, const struct check_use *use)
 {
 	const struct sched_group *group = check_group(state);
+	struct check_parts *parts = state->part_rows[use->node];
+	const uint16_t *flags = check_flags(state, use->tensor, use->node);
+	bool load = statement->op == SCHED_LOAD;
 	unsigned kept = 0;
+	int rc;
 
-	if (statement->op == SCHED_LOAD)
-		return require(state, CHECK_NOT_STORED, use, ROW_STORED, "DRAM has");
 	if (group->tiling != SCHED_TILING_OVERL)
 		kept |= ROW_KEPT_BEFORE;
-	if (group->phase == SCHED_BACKWARD)
+	if (group->phase == SCHED_BACKWARD && !state->paper)
 		kept |= ROW_KEPT_FORWARD;
-	return require(state, CHECK_NOT_KEPT, use, kept, "the boundary has");
+	rc = load ? check_require(state, CHECK_NOT_STORED, use, use->rows, ROW_STORED, "DRAM has")
+		  : check_require(state, CHECK_NOT_KEPT, use, use->rows, kept, "the boundary has");
+	if (rc != 0)
+		return rc;
+	if (load)
+		read_dram(state, use, use->rows);
+	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
+		parts[y].slab = load ? parts[y].stored : (flags[y] & ROW_KEPT_BEFORE) != 0 ? parts[y].kept_before : parts[y].kept;
+	return 0;
+}
+
+static int keep(struct check_state *state, const struct check_use *use)
+{
+	struct check_parts *parts = state->part_rows[use->node];
+
+	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
+		parts[y].kept = parts[y].slab;
+	return check_mark_once(state, use->tensor, use->node, use->rows, ROW_KEPT, "kept", "the boundary has");
 }
 
 // Count a computation's work, and refuse rows that its group may not compute again.
-static int compute(struct check_state *state, const struct row_use *use)
+static int compute_activation(struct check_state *state, const struct check_use *use)
 {
 	const struct sched_group *group = check_group(state);
 	uint16_t *flags = check_flags(state, use->tensor, use->node);
 	uint64_t row_macs = (uint64_t)state->schedule->batch * check_row_macs(&state->net->nodes[use->node]);
-	bool recompute = use->tensor == SCHED_ACT && group->phase == SCHED_BACKWARD;
-	uint64_t rows = (uint64_t)(use->rows.hi - use->rows.lo), again = 0;
+	bool recompute = group->phase == SCHED_BACKWARD;
 
 	for (int y = use->rows.lo; y < use->rows.hi; y++) {
+		state->result->macs += row_macs;
 		if (recompute || (flags[y] & ROW_COMPUTED) != 0)
-			again++;
-	}
-	if (use->tensor == SCHED_ACT) {
-		state->result->macs += rows * row_macs;
-		state->result->extra_macs += again * row_macs;
-	} else {
-		state->gradients[use->node].rows += rows;
-		state->gradients[use->node].again += again;
+			state->result->extra_macs += row_macs;
 	}
 	if (recompute)
 		return 0;
 	if (group->tiling != SCHED_TILING_OVERL)
-		return mark_once(state, use, ROW_COMPUTED, "computed", "computed are");
-	set_flags(flags, use->rows, ROW_COMPUTED);
+		return check_mark_once(state, SCHED_ACT, use->node, use->rows, ROW_COMPUTED, "computed", "computed are");
+	check_set_flags(flags, use->rows, ROW_COMPUTED);
 	return 0;
 }
 
-static int accumulate(struct check_state *state, const struct row_use *use)
+// `work`: NULL, or where to count rows.
+static int compute_gradient(struct check_state *state, const struct check_use *use, struct check_work *work)
 {
-	int *accumulated_in = &state->accumulated_in[use->node];
-	const struct net_node *node = &state->net->nodes[use->node];
+	struct check_parts *parts = state->part_rows[use->node];
+	struct check_rows_fault fault = {SCHED_GRAD, use->node, use->rows, use->rows, ROW_COMPUTED, "computed are"};
 
-	if (check_group(state)->wgrad[use->node].resident && *accumulated_in >= 0 && *accumulated_in != state->place.group)
-		return check_fail(state, CHECK_ORDER, use->node, "resident sums start from zero, but group %d has accumulated into '%s'",
-				  *accumulated_in, node->name);
-	*accumulated_in = state->place.group;
-	state->result->macs += (uint64_t)state->schedule->batch * check_row_macs(node) * (uint64_t)(use->rows.hi - use->rows.lo);
-	return mark_once(state, use, ROW_ACCUMULATED, "accumulated", "accumulated are");
+	for (int y = use->rows.lo; work != NULL && y < use->rows.hi; y++) {
+		work->rows++;
+		work->again += parts[y].computed >= use->parts;
+	}
+	while (fault.fault.lo < use->rows.hi && parts[fault.fault.lo].computed < use->parts)
+		fault.fault.lo++;
+	for (fault.fault.hi = fault.fault.lo; fault.fault.hi < use->rows.hi && parts[fault.fault.hi].computed >= use->parts;)
+		fault.fault.hi++;
+	if (!row_range_empty(fault.fault) && check_group(state)->tiling != SCHED_TILING_OVERL)
+		return check_fail_rows(state, CHECK_TWICE, &fault, "grad:%s rows %d:%d are computed a second time", state->net->nodes[use->node].name,
+				       fault.fault.lo, fault.fault.hi);
+	for (int y = use->rows.lo; y < use->rows.hi; y++) {
+		if (parts[y].computed < use->parts)
+			parts[y].computed = (uint16_t)use->parts;
+	}
+	check_set_flags(check_flags(state, SCHED_GRAD, use->node), use->rows, ROW_COMPUTED);
+	return 0;
+}
+
+// What a statement does before its results are there.
+static int run_use(struct check_state *state, const struct sched_statement *statement, const struct check_use *use, bool first)
+{
+	const struct check_step *step = &state->step;
+
+	if (use->role == USE_STORED)
+		return statement->op == SCHED_STORE ? check_store(state, use, use->rows) : keep(state, use);
+	if (use->role != USE_RESULT)
+		return 0;
+	if (statement->op == SCHED_LOAD || statement->op == SCHED_TAKE)
+		return fetch(state, statement, use);
+	if (use->tensor == SCHED_GRAD)
+		return compute_gradient(state, use, first && statement->op == SCHED_COMPUTE ? &state->work[step->operators[0]] : NULL);
+	return use->tensor == SCHED_ACT ? compute_activation(state, use) : 0;
 }
 
 int check_execute_statement(struct check_state *state)
 {
 	const struct sched_statement *statement = check_statement(state);
-	struct row_use use = {statement->tensor, statement->node, {statement->lo, statement->hi}};
-	int rc = read_slabs(state, statement);
+	const struct check_step *step = &state->step;
+	bool first = true;
+	int rc = check_derive(state, statement);
 
+	if (rc == 0 && statement->op == SCHED_FREE)
+		return check_free(state);
+	if (rc == 0 && statement->view)
+		return check_view(state);
+	for (int i = 0; rc == 0 && i < step->count; i++) {
+		if (step->uses[i].role != USE_RESULT)
+			rc = read_use(state, &step->uses[i]);
+	}
+	if (rc == 0)
+		rc = check_normalize(state);
 	if (rc != 0)
 		return rc;
-	switch (statement->op) {
-	case SCHED_LOAD:
-	case SCHED_TAKE:
-		rc = fetch(state, statement, &use);
-		break;
-	case SCHED_COMPUTE:
-		rc = compute(state, &use);
-		break;
-	case SCHED_ACCUMULATE:
-		rc = accumulate(state, &use);
-		break;
-	case SCHED_KEEP:
-		rc = mark_once(state, &use, ROW_KEPT, "kept", "the boundary has");
-		break;
-	case SCHED_STORE:
-		rc = mark_once(state, &use, ROW_STORED, "stored", "DRAM has");
-		break;
-	default: // form has refused what belongs to `paper` accounting
-		break;
+	check_traffic_statement(state);
+	rc = check_count(state);
+	for (int i = 0; rc == 0 && i < step->count; i++) {
+		rc = run_use(state, statement, &step->uses[i], first);
+		first = first && step->uses[i].role != USE_RESULT;
 	}
-	return rc != 0 ? rc : fill_slabs(state, statement);
+	for (int i = 0; rc == 0 && i < step->count; i++) {
+		if (step->uses[i].role == USE_RESULT)
+			rc = check_fill(state, &step->uses[i]);
+	}
+	return rc;
 }
 
-// In a tiled forward strip, a row fetched but not read, though the layer above reads it somewhere, belongs to another strip.
-static int find_unused(struct check_state *state)
+// In a tiled forward strip, a row fetched but not read, though a layer above reads it somewhere, belongs to another strip.
+static bool misplaced(const struct check_state *state, const struct check_use *use, int y)
 {
-	const struct sched_statement *statement = check_statement(state);
-	struct row_use use = {statement->tensor, statement->node, {statement->lo, statement->hi}};
-	uint16_t *flags = check_flags(state, use.tensor, use.node);
-	int consumer = net_consumer(state->net, use.node);
-	struct row_range unused = use.rows;
+	const struct check_list *readers = &state->graph.readers[use->node];
 
-	if (use.tensor != SCHED_ACT || consumer < 0)
+	if ((check_flags(state, use->tensor, use->node)[y] & ROW_READ) != 0)
+		return false;
+	for (int i = 0; i < readers->count && readers->nodes[i] < state->net->node_count; i++) {
+		const struct net_node *reader = &state->net->nodes[readers->nodes[i]];
+
+		if (reader->op != NET_LOSS && check_row_touched(reader, y))
+			return true;
+	}
+	return false;
+}
+
+static int find_unused(struct check_state *state, const struct check_use *use)
+{
+	const uint16_t *flags = check_flags(state, use->tensor, use->node);
+	struct row_range unused = use->rows;
+
+	if (use->tensor != SCHED_ACT)
 		return 0;
-	while (unused.lo < unused.hi && ((flags[unused.lo] & ROW_READ) != 0 || !check_row_touched(&state->net->nodes[consumer], unused.lo)))
+	while (unused.lo < unused.hi && !misplaced(state, use, unused.lo))
 		unused.lo++;
 	if (unused.lo == unused.hi)
 		return 0;
-	for (unused.hi = unused.lo; unused.hi < use.rows.hi && (flags[unused.hi] & ROW_READ) == 0;)
+	for (unused.hi = unused.lo; unused.hi < use->rows.hi && (flags[unused.hi] & ROW_READ) == 0;)
 		unused.hi++;
-	return check_fail_rows(state, CHECK_UNUSED, &(struct check_rows_fault){use.tensor, use.node, use.rows, unused, ROW_READ, "read are"},
-			       "the slab overlaps another strip's: nothing in the strip reads %s:%s rows %d:%d", check_tensor_name(use.tensor),
-			       layer_name(state, &use), unused.lo, unused.hi);
+	return check_fail_rows(state, CHECK_UNUSED, &(struct check_rows_fault){use->tensor, use->node, use->rows, unused, ROW_READ, "read are"},
+			       "the slab overlaps another strip's: nothing in the strip reads %s:%s rows %d:%d", check_tensor_name(use->tensor),
+			       state->net->nodes[use->node].name, unused.lo, unused.hi);
+}
+
+// Visit what the strip at `index` of the group has kept: forget it, or hand it on to the next strip.
+static int visit_kept(struct check_state *state, int index, bool forget)
+{
+	const struct sched_strip *strip = &check_group(state)->strips[index];
+	unsigned kept = ROW_KEPT_BEFORE | (check_group(state)->phase == SCHED_FORWARD ? ROW_KEPT_FORWARD : 0u);
+
+	for (int i = 0; i < strip->statement_count; i++) {
+		const struct sched_statement *statement = &strip->statements[i];
+		int rc;
+
+		if (statement->op != SCHED_KEEP)
+			continue;
+		rc = check_derive(state, statement);
+		if (rc != 0)
+			return rc;
+		for (int j = 0; j < state->step.count; j++) {
+			const struct check_use *use = &state->step.uses[j];
+			uint16_t *flags = check_flags(state, use->tensor, use->node);
+
+			if (forget) {
+				check_clear_flags(flags, use->rows, ROW_KEPT_BEFORE);
+				continue;
+			}
+			check_set_flags(flags, use->rows, kept);
+			check_clear_flags(flags, use->rows, ROW_KEPT);
+			for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
+				state->part_rows[use->node][y].kept_before = state->part_rows[use->node][y].kept;
+		}
+	}
+	return 0;
+}
+
+int check_forget_kept(struct check_state *state)
+{
+	return visit_kept(state, check_group(state)->strip_count - 1, true);
 }
 
 int check_end_strip(struct check_state *state)
 {
-	const struct sched_group *group = check_group(state);
-	const struct sched_strip *strip = &group->strips[state->place.strip];
-	unsigned kept = ROW_KEPT_BEFORE | (group->phase == SCHED_FORWARD ? ROW_KEPT_FORWARD : 0u);
+	int index = state->place.strip, rc = 0;
+	const struct sched_strip *strip = &check_group(state)->strips[index];
 
-	for (int i = 0; i < strip->statement_count; i++) {
+	for (int i = 0; i < strip->statement_count && joins(state); i++) {
 		const struct sched_statement *statement = &strip->statements[i];
 
-		if (group->phase != SCHED_FORWARD || group->tiling == SCHED_TILING_NONE ||
-		    (statement->op != SCHED_LOAD && statement->op != SCHED_TAKE))
+		if (statement->op != SCHED_LOAD && statement->op != SCHED_TAKE)
 			continue;
 		state->place.statement = i;
 		state->place.line = statement->line;
-		if (find_unused(state) != 0)
-			return WC_ERR_INPUT;
+		rc = check_derive(state, statement);
+		for (int j = 0; rc == 0 && j < state->step.count; j++)
+			rc = find_unused(state, &state->step.uses[j]);
+		if (rc != 0)
+			return rc;
 	}
-	clear_flags(state, ROW_KEPT_BEFORE);
-	for (int i = 0; i < strip->statement_count; i++) {
-		const struct sched_statement *statement = &strip->statements[i];
-
-		if (statement->op == SCHED_KEEP)
-			set_flags(check_flags(state, statement->tensor, statement->node), (struct row_range){statement->lo, statement->hi}, kept);
-	}
-	return 0;
+	if (index > 0)
+		rc = visit_kept(state, index - 1, true);
+	if (rc == 0)
+		rc = visit_kept(state, index, false);
+	check_clear_slabs(state);
+	return rc;
 }

@@ -17,6 +17,8 @@ const char *check_kind_name(enum check_kind kind)
 		[CHECK_NOT_KEPT] = "not-kept",
 		[CHECK_TWICE] = "twice",
 		[CHECK_UNUSED] = "unused",
+		[CHECK_PARTS] = "parts",
+		[CHECK_STATISTICS] = "statistics",
 		[CHECK_COVERAGE] = "coverage",
 		[CHECK_BUFFER] = "buffer",
 	};
@@ -45,25 +47,51 @@ const struct sched_statement *check_statement(const struct check_state *state)
 	return &state->schedule->groups[place->group].strips[place->strip].statements[place->statement];
 }
 
+// The node's name; "?" where the index is none.
+static const char *name_at(const struct net *net, int node)
+{
+	return node >= 0 && node < net->node_count ? net->nodes[node].name : "?";
+}
+
+static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t bytes, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, bytes - used, format, args);
+	va_end(args);
+}
+
+static void append_tensors(char *text, size_t bytes, const struct net *net, const char *word, const struct sched_operand *list, int count)
+{
+	for (int i = 0; i < count && i < SCHED_LIST_MAX; i++) {
+		append(text, bytes, "%s%s:%s", i > 0 ? "," : word, check_tensor_name(list[i].tensor), name_at(net, list[i].node));
+		if (list[i].lo < list[i].hi)
+			append(text, bytes, "=%d:%d", list[i].lo, list[i].hi);
+	}
+}
+
 void check_statement_text(char *text, size_t bytes, const struct net *net, const struct sched_statement *statement)
 {
-	static const char *const verbs[] = {
-		[SCHED_LOAD] = "load",
-		[SCHED_TAKE] = "take",
-		[SCHED_COMPUTE] = "compute",
-		[SCHED_ACCUMULATE] = "accumulate",
-		[SCHED_KEEP] = "keep",
-		[SCHED_STORE] = "store",
-	};
 	static const char *const words[] = {[SCHED_WITH_NONE] = "", [SCHED_WITH_MASK] = " mask", [SCHED_WITH_ACT] = " act"};
-	bool known = statement->node >= 0 && statement->node < net->node_count;
-	const char *name = known ? net->nodes[statement->node].name : "?";
+	bool of_node = statement->op == SCHED_ACCUMULATE || statement->op == SCHED_STATISTICS || statement->op == SCHED_SPLIT;
 
-	if (statement->op == SCHED_ACCUMULATE)
-		snprintf(text, bytes, "accumulate %s=%d:%d", name, statement->lo, statement->hi);
-	else
-		snprintf(text, bytes, "%s %s:%s=%d:%d%s", verbs[statement->op], check_tensor_name(statement->tensor), name,
-			 statement->lo, statement->hi, words[statement->with]);
+	snprintf(text, bytes, "%s %s%s%s", sched_op_name(statement->op), of_node ? "" : check_tensor_name(statement->tensor), of_node ? "" : ":",
+		 name_at(net, statement->node));
+	if (statement->op != SCHED_FREE)
+		append(text, bytes, "=%d:%d%s", statement->lo, statement->hi, words[statement->with]);
+	if (statement->by != 0)
+		append(text, bytes, " by %s", name_at(net, statement->by));
+	for (int i = 0; i < statement->through_count && i < SCHED_THROUGH_MAX; i++)
+		append(text, bytes, "%s%s", i > 0 ? "," : " through ", name_at(net, statement->through[i]));
+	append_tensors(text, bytes, net, " using ", &statement->saved, statement->has_saved);
+	append_tensors(text, bytes, net, " from ", statement->from, statement->from_count);
+	append_tensors(text, bytes, net, " to ", statement->to, statement->to_count);
+	if (statement->view)
+		append(text, bytes, " view");
 }
 
 void check_place_text(char *text, size_t bytes, const struct schedule *schedule, const struct net *net, const struct check_place *place)

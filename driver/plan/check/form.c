@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Form: that header, groups and statements mean something for this network, before rows are looked at.
+// Form: that header and groups mean something for this network, before statements are looked at.
 #include "driver/plan/check/internal.h"
 
 int check_form_header(struct check_state *state)
@@ -9,13 +9,18 @@ int check_form_header(struct check_state *state)
 
 	if (schedule->cores != 1)
 		return wc_fail(state->err, WC_ERR_INPUT, "cannot check a schedule for %d cores: it can be checked for 1 core", schedule->cores);
-	if (schedule->accounting != SCHED_DEVICE)
-		return wc_fail(state->err, WC_ERR_INPUT, "cannot check a schedule with 'paper' accounting: it can be checked with 'device'");
+	for (int i = 1; i < state->net->node_count && !state->paper; i++) {
+		enum net_op op = state->net->nodes[i].op;
+
+		if ((op != NET_CONV && op != NET_RELU) || state->net->nodes[i].input_count != 1)
+			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of op %s", state->net->nodes[i].name,
+				       net_op_name(op));
+	}
 	if (schedule->batch < 1)
 		return check_fail(state, CHECK_FORM, -1, "batch is %d, at least 1 is needed", schedule->batch);
-	if (schedule->cols < 1)
+	if (schedule->cols < 1 && !state->paper)
 		return check_fail(state, CHECK_FORM, -1, "the array has %d columns, at least 1 is needed", schedule->cols);
-	if (schedule->bus_bytes == 0 || (schedule->bus_bytes & (schedule->bus_bytes - 1)) != 0)
+	if (!state->paper && (schedule->bus_bytes == 0 || (schedule->bus_bytes & (schedule->bus_bytes - 1)) != 0))
 		return check_fail(state, CHECK_FORM, -1, "bus of %u bytes is not a power of two", schedule->bus_bytes);
 	if (schedule->group_count < 1)
 		return check_fail(state, CHECK_FORM, -1, "there is no group");
@@ -29,22 +34,37 @@ int check_form_header(struct check_state *state)
 	return 0;
 }
 
-static int form_policy(struct check_state *state, int node, const struct sched_policy *policy, const char *word, int element_bytes)
+static int form_slice(struct check_state *state, int node, const struct sched_policy *policy, const char *word, int element_bytes)
 {
-	const struct sched_group *group = check_group(state);
 	const struct net_node *conv = &state->net->nodes[node];
 	int64_t bytes;
 
-	if (!policy->resident && policy->slice == 0)
-		return 0;
-	if (conv->op != NET_CONV || node < group->first || node > group->last)
-		return check_fail(state, CHECK_FORM, node, "'%s %s' does not name a convolution of the group", word, conv->name);
 	if (policy->slice < 0)
 		return check_fail(state, CHECK_FORM, node, "'%s %s' has slices of %d channels", word, conv->name, policy->slice);
 	bytes = (int64_t)policy->slice * conv->in.channels * conv->conv.kernel_h * conv->conv.kernel_w * element_bytes;
 	if (!policy->resident && policy->slice < conv->out.channels && bytes % (int64_t)state->schedule->bus_bytes != 0)
 		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d' is %lld bytes, not a multiple of the bus of %u bytes", word,
 				  conv->name, policy->slice, (long long)bytes, state->schedule->bus_bytes);
+	return 0;
+}
+
+static int form_policy(struct check_state *state, int node, const struct sched_policy *policy, const char *word, int element_bytes)
+{
+	const struct sched_group *group = check_group(state);
+	const struct net_node *named = &state->net->nodes[node];
+
+	if (!policy->resident && policy->slice == 0 && !policy->blocked)
+		return 0;
+	if (net_parameters(named) == 0 || node < group->first || node > group->last)
+		return check_fail(state, CHECK_FORM, node, "'%s %s' does not name a node of the group with parameters", word, named->name);
+	if (!state->paper && !policy->blocked)
+		return form_slice(state, node, policy, word, element_bytes);
+	if (!state->paper || policy->slice != 0 || policy->resident + policy->blocked != 1 || (policy->blocked && element_bytes != 2))
+		return check_fail(state, CHECK_FORM, node, "'%s %s' has a policy that does not exist under '%s' accounting", word, named->name,
+				  state->paper ? "paper" : "device");
+	if (policy->blocked && group->sub_batch < state->schedule->batch)
+		return check_fail(state, CHECK_FORM, node, "'weight %s blocked' in iterations of %d of %d samples: it is worked on for the whole batch",
+				  named->name, group->sub_batch, state->schedule->batch);
 	return 0;
 }
 
@@ -70,66 +90,5 @@ int check_form_group(struct check_state *state)
 		if (group->wgrad[node].resident && group->phase == SCHED_FORWARD)
 			return check_fail(state, CHECK_FORM, node, "'wgrad %s resident' in a forward group", net->nodes[node].name);
 	}
-	return 0;
-}
-
-static int form_compute(struct check_state *state, const struct sched_statement *statement)
-{
-	const struct net *net = state->net;
-	int operator = check_operator(net, statement);
-	bool relu;
-
-	if (statement->tensor == SCHED_MASK)
-		return check_fail(state, CHECK_FORM, statement->node, "a mask is written by its ReLU, 'compute act:%s=... mask'",
-				  net->nodes[statement->node].name);
-	if (statement->tensor == SCHED_GRAD && operator < 0)
-		return check_fail(state, CHECK_FORM, statement->node, "nothing consumes the last layer: its gradient is given, not computed");
-	relu = net->nodes[operator].op == NET_RELU;
-	if (statement->tensor == SCHED_ACT) {
-		if (net->nodes[statement->node].op == NET_INPUT)
-			return check_fail(state, CHECK_FORM, statement->node, "the image is given, not computed");
-		if (statement->with == SCHED_WITH_ACT || (statement->with == SCHED_WITH_MASK && !relu))
-			return check_fail(state, CHECK_FORM, statement->node, "the word behind has no meaning here");
-		return 0;
-	}
-	if (relu != (statement->with != SCHED_WITH_NONE))
-		return check_fail(state, CHECK_FORM, statement->node,
-				  relu ? "the gradient of a ReLU needs 'mask' or 'act'" : "the gradient of a convolution takes no word");
-	return 0;
-}
-
-int check_form_statement(struct check_state *state)
-{
-	const struct sched_statement *statement = check_statement(state);
-	const struct sched_group *group = check_group(state);
-	const struct net *net = state->net;
-	int operator, height;
-	int rc;
-
-	if (statement->node < 0 || statement->node >= net->node_count)
-		return check_fail(state, CHECK_FORM, -1, "node %d is not one of the network's %d", statement->node, net->node_count);
-	if (statement->tensor == SCHED_MASK && net->nodes[statement->node].op != NET_RELU)
-		return check_fail(state, CHECK_FORM, statement->node, "only a ReLU has a mask");
-	if (statement->tensor == SCHED_GRAD && statement->node == 0)
-		return check_fail(state, CHECK_FORM, statement->node, "the image has no gradient");
-	height = net->nodes[statement->node].out.height;
-	if (statement->lo < 0 || statement->hi > height || statement->lo >= statement->hi)
-		return check_fail(state, CHECK_FORM, statement->node, "not an interval of the tensor's rows 0:%d", height);
-	if (statement->op != SCHED_COMPUTE && statement->with != SCHED_WITH_NONE)
-		return check_fail(state, CHECK_FORM, statement->node, "the word behind has no meaning here");
-	if (statement->op == SCHED_ACCUMULATE && (statement->tensor != SCHED_GRAD || net->nodes[statement->node].op != NET_CONV))
-		return check_fail(state, CHECK_FORM, statement->node, "only a convolution has a weight gradient");
-	if (statement->op == SCHED_COMPUTE) {
-		rc = form_compute(state, statement);
-		if (rc != 0)
-			return rc;
-	}
-	operator = check_operator(net, statement);
-	if (operator < 0)
-		return 0;
-	if (operator < group->first || operator > group->last)
-		return check_fail(state, CHECK_FORM, statement->node, "it runs layer '%s', which the group does not cover", net->nodes[operator].name);
-	if (group->phase == SCHED_FORWARD && (statement->op == SCHED_ACCUMULATE || statement->tensor == SCHED_GRAD))
-		return check_fail(state, CHECK_FORM, statement->node, "a gradient in a forward group");
 	return 0;
 }

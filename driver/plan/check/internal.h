@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the checker share: the state of the symbolic execution, and the geometry of rows.
+// What the parts of the checker share: the state of the symbolic execution, what a statement reads and fills, and the
+// geometry of rows. A concatenation has no rows of its own: wherever it is named, its pieces are meant.
 #ifndef WC_CHECK_INTERNAL_H
 #define WC_CHECK_INTERNAL_H
 
@@ -15,33 +16,94 @@ struct row_range {
 
 // What is known of one row of one tensor of the sample that stands for all.
 enum row_flag {
-	ROW_STORED = 1 << 0,      // DRAM holds it
+	ROW_STORED = 1 << 0, // DRAM holds it
 	ROW_FILLED = 1 << 1,      // this strip's slab holds it
-	ROW_FETCHED = 1 << 2,     // ... by load or take
-	ROW_READ = 1 << 3,        // ... and some statement of the strip has read it
-	ROW_KEPT = 1 << 4,        // this strip has put it into boundary storage
-	ROW_KEPT_BEFORE = 1 << 5, // the strip executed before it in this iteration has
-	ROW_KEPT_FORWARD = 1 << 6, // a strip of a forward group has
-	ROW_COMPUTED = 1 << 7,    // act: in a forward group; grad: in a backward one
-	ROW_ACCUMULATED = 1 << 8, // grad of a convolution: it has entered the weight gradient
+	ROW_READ = 1 << 2,        // some statement of the strip has read it from the slab
+	ROW_KEPT = 1 << 3,        // this strip has put it into boundary storage
+	ROW_KEPT_BEFORE = 1 << 4, // the strip executed before it in this iteration has
+	ROW_KEPT_FORWARD = 1 << 5, // a strip of a forward group has
+	ROW_COMPUTED = 1 << 6,    // act: in a forward group; grad: in a backward one
+	ROW_ACCUMULATED = 1 << 7, // grad of a node with parameters: it has entered their gradient
+	ROW_COUNTED = 1 << 8,     // act of a normalization: its input's row has entered the statistics
+	ROW_ALIASED = 1 << 9,     // grad: the slab's row is a view of an add's gradient
+	ROW_VIEWED = 1 << 10,     // grad: DRAM's row is a view of an add's gradient
 };
 
-// Rows of a tensor that a statement reads or fills.
-struct row_use {
+// How many readers' parts a row of a gradient is the sum of, wherever it is.
+struct check_parts {
+	uint16_t slab, stored, kept, kept_before;
+	uint16_t computed; // the most that any statement has made
+};
+
+// The nodes that a concatenation stands for, or the readers of a tensor: ascending, one entry per use. A network's last
+// node, if it is no loss, is read by the caller, who counts as the reader node_count.
+struct check_list {
+	int *nodes; // inside the graph's pool
+	int count;
+};
+
+struct check_graph {
+	int *pool;                  // owned
+	struct check_list *leaves;  // [node]: the node itself but for a concatenation; owned
+	struct check_list *readers; // [node]: empty for a concatenation; owned
+};
+
+enum use_role {
+	USE_OPERAND,  // read
+	USE_GRADIENT, // read: an output's gradient, complete
+	USE_SUM,      // read: the sum so far of a gradient that the statement makes
+	USE_STORED,   // read: by keep or store, which name rows of the slab
+	USE_RESULT,   // filled
+};
+
+// Rows of a tensor that a statement reads or fills; never a concatenation.
+struct check_use {
+	enum use_role role;
 	enum sched_tensor tensor;
 	int node;
 	struct row_range rows;
+	struct row_range stream; // what passes between DRAM and the operator, not through the slab; may exceed `rows`; empty: nothing
+	int parts;               // grad: of how many readers the row is the sum, when read or when filled
+	int named;               // the tensor's node as the operator names it: `node`, or a concatenation of it
 };
 
-// One tensor's slab in a strip: the hull of the rows named, and the first and last statement that uses it.
+struct check_step {
+	struct check_use *uses; // owned
+	int count, capacity;
+	int operators[SCHED_THROUGH_MAX]; // the nodes whose operator runs; none for transfers
+	int operator_count;
+	bool backward;          // that operator is the data gradient's
+	int wanted, saved;      // `using`: the operand wanted, and the earlier tensor from which it is made again; equal without; -1: none
+	// Filled by check_normalize().
+	bool makes_sums[SCHED_THROUGH_MAX]; // the operator's parameter gradient, over all rows or those given
+	bool makes_statistics;  // a normalization's forward makes its own
+	int passes;             // over what streams of operands and gradient
+	unsigned unused_from, unused_to; // bit i: nothing in the statement reads, or fills, what the i-th entry of the list names
+};
+
+// The slab of a tensor in a strip, from its first filling to its last use or to a `free`. `next` is the tensor's next
+// slab behind a `free`, -1 if there is none. The slab of a view has no room of its own: `room` is the slab that has.
 struct check_slab {
-	int lo, hi;
-	int first, last; // last < first: the strip has no such slab
+	enum sched_tensor tensor;
+	int node, lo, hi;
+	int first, last;
+	int room, next;
 };
 
-// Rows of the gradient of a node's output computed so far, of one sample; `again` are those computed before.
+// Rows of an input's gradient that a node's backward operator has made, of one sample; `again` are those made before.
 struct check_work {
 	uint64_t rows, again;
+};
+
+// A gradient whose slab is a view of that of the add `root`, as long as the latter is there.
+struct check_alias {
+	int node, root;
+	bool root_there;
+};
+
+// Groups in which DRAM holds a tensor; first > last: never.
+struct check_life {
+	int first, last;
 };
 
 struct check_state {
@@ -49,11 +111,27 @@ struct check_state {
 	const struct net *net;
 	struct check_result *result;
 	struct wc_error *err;
+	bool paper;               // accounting
+	struct check_graph graph;
 	uint16_t *flags;          // all rows of all tensors; owned
 	uint16_t **rows;          // [tensor * node_count + node]: the flags of a tensor's rows; owned
+	struct check_parts *parts; // all rows of all gradients; owned
+	struct check_parts **part_rows; // [node]; owned
 	int *accumulated_in;      // [node]: the last group that has accumulated into it, -1; owned
-	struct check_slab *slabs; // [tensor * node_count + node]: of the strip whose occupancy is being counted; owned
-	struct check_work *gradients; // [node]; owned
+	int *counted, *summed;    // [node]: rows of a normalization in the statistics of forward, in the sums of backward; owned
+	struct check_work *work;  // [node]: as the reader; owned
+	struct check_life *lives; // [tensor * node_count + node]; owned
+	int *viewed;              // [node]: the add whose gradient in DRAM a gradient is a view of, -1; owned
+	struct check_step step;   // of the statement at hand
+	struct check_slab *slabs; // of the strip at hand; owned
+	int slab_count, slab_capacity;
+	int *slab_first, *slab_now; // [tensor * node_count + node]: index in slabs, -1; owned
+	struct check_alias *aliases; // of the strip at hand; owned
+	int alias_count, alias_capacity;
+	int64_t *change;          // [statement]: bytes of slabs of a sample that begin there, less those that have ended; owned
+	int change_capacity;
+	uint64_t kept_bytes;      // of a sample, kept by the strip before; `paper`
+	uint64_t mask_bits[2];    // read, written; `paper`
 	struct check_place place; // being executed
 };
 
@@ -65,6 +143,36 @@ static inline uint16_t *check_flags(const struct check_state *state, enum sched_
 {
 	return state->rows[(int)tensor * state->net->node_count + node];
 }
+
+static inline bool row_range_empty(struct row_range range)
+{
+	return range.lo >= range.hi;
+}
+
+// state.c: memory, and what is in DRAM at the start.
+int check_state_init(struct check_state *state);
+void check_state_release(struct check_state *state);
+void check_give_gradient(struct check_state *state);
+// Room for `count` elements of an owned array. 0, or WC_ERR_SYSTEM with the error set.
+int check_reserve(struct check_state *state, void **array, int *capacity, int count, size_t element_bytes);
+
+// graph.c: concatenations looked through, and readers.
+int check_graph_init(struct check_graph *graph, const struct net *net, struct wc_error *err);
+void check_graph_release(struct check_graph *graph);
+// The node whose tensor is the network's output; it may be a concatenation.
+int check_output(const struct net *net);
+// Whether the schedule has a gradient of that tensor.
+bool check_has_gradient(const struct check_state *state, int node);
+// Parts of a tensor's gradient that are there before, and behind, the one of `reader`.
+int check_parts_before(const struct check_state *state, int node, int reader);
+int check_parts_with(const struct check_state *state, int node, int reader);
+static inline int check_parts_all(const struct check_state *state, int node)
+{
+	return state->graph.readers[node].count;
+}
+bool check_is_leaf(const struct check_state *state, int concat, int leaf);
+// Whether act:`node` follows from act:`saved` through normalizations and ReLUs alone.
+bool check_follows(const struct net *net, int node, int saved);
 
 // fault.c: record the violation at state->place, fill the error, return WC_ERR_INPUT.
 // `needed` has the fault in [fault.lo, fault.hi); `shown` are the flags of which any makes a row "present".
@@ -85,34 +193,76 @@ const char *check_tensor_name(enum sched_tensor tensor);
 void check_statement_text(char *text, size_t bytes, const struct net *net, const struct sched_statement *statement);
 void check_place_text(char *text, size_t bytes, const struct schedule *schedule, const struct net *net, const struct check_place *place);
 
-// uses.c: what a statement of sound form means.
-enum { CHECK_USES_MAX = 2 };
-int check_reads(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX]);
-int check_fills(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX]);
-// The node whose operator a statement runs: of the output (compute act, accumulate), the consumer (compute grad); -1 for transfers
-// and for the gradient of a node that nothing consumes.
+// uses.c: what a statement of sound form means, in state->step. 0 or WC_ERR_SYSTEM.
+int check_derive(struct check_state *state, const struct sched_statement *statement);
+// The node whose operator a statement runs, on the tensor named: of the output (compute act, accumulate, statistics, split), the
+// reader (compute grad); -1 for transfers and for a gradient without a reader.
 int check_operator(const struct net *net, const struct sched_statement *statement);
 
-// form.c: what can be said of header, groups and statements before any is executed.
+// form.c, form_statement.c: what can be said of header, groups and statements before any is executed.
 int check_form_header(struct check_state *state);
 int check_form_group(struct check_state *state);
 int check_form_statement(struct check_state *state);
 
 // execute.c: one statement, one strip's begin and end, on rows.
 int check_execute_statement(struct check_state *state);
-void check_begin_group(struct check_state *state);
-void check_begin_strip(struct check_state *state);
 int check_end_strip(struct check_state *state);
+// Behind a group: nothing kept by its last strip is handed on.
+int check_forget_kept(struct check_state *state);
+
+// fill.c: what a statement fills.
+int check_fill(struct check_state *state, const struct check_use *use);
+// A slab's rows go to DRAM, or, with a use that streams, results of the operator.
+int check_store(struct check_state *state, const struct check_use *use, struct row_range rows);
+int check_view(struct check_state *state);
+int check_free(struct check_state *state);
+
+// rowset.c: rules of rows, the first row that breaks one being the violation.
+// The first run of rows in `rows` that have one of `flags` (wanted) or none of them (!wanted); empty if there is none.
+struct row_range check_find_rows(const uint16_t *flags, struct row_range rows, unsigned any, bool wanted);
+void check_set_flags(uint16_t *flags, struct row_range rows, unsigned set);
+void check_clear_flags(uint16_t *flags, struct row_range rows, unsigned clear);
+// Every row must have one of `flags`.
+int check_require(struct check_state *state, enum check_kind kind, const struct check_use *use, struct row_range rows, unsigned flags,
+		  const char *holder);
+// No row may have `flag`; then all get it.
+int check_mark_once(struct check_state *state, enum sched_tensor tensor, int node, struct row_range rows, unsigned flag, const char *done,
+		    const char *holder);
+// The rows of a use that pass through the slab: two ranges, each perhaps empty.
+void check_slab_rows(const struct check_use *use, struct row_range rows[2]);
+
+// norm.c: what normalizations and parameter gradients ask of all rows together. check_normalize() fills in the
+// step; check_count() then marks what the statement has added.
+int check_normalize(struct check_state *state);
+int check_count(struct check_state *state);
+
+// slabs.c: lay out the slabs of the strip at state->place; uses place.statement as a cursor. 0 or WC_ERR_SYSTEM.
+int check_lay_out(struct check_state *state);
+// Behind the strip: forget them.
+void check_clear_slabs(struct check_state *state);
 
 // buffer.c: occupancy of the strip at state->place (statement is used as a cursor).
 int check_buffer_strip(struct check_state *state);
 
-// traffic.c: bytes and commands of a whole group, all iterations. Resident sums and weights included.
-// Must run before the group's check_execute_statement() calls: it looks at accumulated_in for first cuts.
+// traffic.c: bytes and commands of the statement at state->place in all iterations, before check_count(): it looks at
+// accumulated_in for first cuts. Of a group: resident sums and weights.
 void check_traffic_group(struct check_state *state);
-// Whether an accumulate at (strip, statement) of the group continues sums even in the group's first iteration: an earlier
+void check_traffic_statement(struct check_state *state);
+void check_add_bytes(struct check_state *state, enum wc_class class, bool write, uint64_t bytes);
+// Whether an accumulate of the statement at state->place continues sums even in the group's first iteration: an earlier
 // group, or an earlier statement of this one, accumulates into the node.
-bool check_continues_sums(const struct check_state *state, int strip, int statement, int node);
+bool check_continues_sums(const struct check_state *state, int node);
+
+// paper.c: the same under `paper` accounting.
+void check_paper_group(struct check_state *state);
+void check_paper_statement(struct check_state *state);
+// Masks, of which only the sum is rounded to bytes.
+void check_paper_masks(struct check_state *state);
+
+// footprint.c: when DRAM holds what. The group at hand stores or reads rows of a tensor there.
+void check_touch_dram(struct check_state *state, enum sched_tensor tensor, int node);
+// Behind the last group: result->footprint_bytes. 0 or WC_ERR_SYSTEM.
+int check_footprint(struct check_state *state);
 
 // rows.c: geometry.
 // Rows of the input that rows `out` of a node's output read (a convolution: hull of all taps, cut to the image).
@@ -121,12 +271,14 @@ struct row_range check_rows_read(const struct net_node *node, struct row_range o
 struct row_range check_rows_gathered(const struct net_node *node, struct row_range in);
 // Whether any output row reads input row y.
 bool check_row_touched(const struct net_node *node, int y);
-// Multiply-accumulates of one output row of one sample, forward as for the weight gradient; 0 for a ReLU.
+// Multiply-accumulates of one output row of one sample, forward as for the weight gradient; 0 without weights.
 uint64_t check_row_macs(const struct net_node *node);
 // Positions of [lo, hi) in the residue class `residue` modulo `stride`.
 int64_t check_class_size(int lo, int hi, int stride, int residue);
-// Bytes of a row of one sample, rounded up to the bus.
+// Bytes of a row of one sample in the buffer, rounded up to the bus under `device`.
 uint64_t check_row_bytes(const struct check_state *state, enum sched_tensor tensor, int node);
+// Bits of a row of a mask.
+uint64_t check_mask_bits(const struct net_node *node);
 // Output channels of slice `index` of a convolution's weights, 0 behind the last; `slice` 0 is all at once.
 int check_slice_channels(const struct net_node *node, int slice, int index);
 // Bytes of `channels` output channels of fp16 weights (element_bytes 2) or fp32 gradients (4), rounded up to the bus.

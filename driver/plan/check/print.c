@@ -37,12 +37,17 @@ void schedule_check_print(const struct check_result *result, const struct schedu
 	fprintf(file, "peak %" PRIu64 " of %u buffer bytes, in %s", result->peak_bytes, schedule->buffer_bytes, place);
 	if (result->peak.statement >= 0) {
 		const struct sched_group *group = &schedule->groups[result->peak.group];
-		char statement[112];
+		char statement[160];
 
 		check_statement_text(statement, sizeof(statement), net, &group->strips[result->peak.strip].statements[result->peak.statement]);
 		fprintf(file, ": '%s'", statement);
 	}
 	fprintf(file, "\n");
 	print_classes(result, file);
-	fprintf(file, "commands %" PRIu64 "\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->commands, result->macs, result->extra_macs);
+	if (schedule->accounting == SCHED_PAPER)
+		fprintf(file, "footprint %" PRIu64 " bytes in DRAM at once\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->footprint_bytes,
+			result->macs, result->extra_macs);
+	else
+		fprintf(file, "commands %" PRIu64 "\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->commands, result->macs,
+			result->extra_macs);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Geometry of rows, after driver/README.md, "Meaning": which rows a convolution reads and gathers, what they weigh.
+// Geometry of rows, after driver/README.md, "Meaning": which rows an operator reads and gathers, what they weigh.
 #include "driver/plan/check/internal.h"
 
 static int floor_div(int a, int b)
@@ -25,28 +25,58 @@ static struct row_range cut(int lo, int hi, int height)
 	return (struct row_range){lo, hi > lo ? hi : lo};
 }
 
+// Pools have no dilation.
+static int reach(const struct net_node *node)
+{
+	return (node->op == NET_CONV ? node->conv.dilation_h : 1) * (node->conv.kernel_h - 1);
+}
+
 struct row_range check_rows_read(const struct net_node *node, struct row_range out)
 {
 	const struct net_conv *conv = &node->conv;
-	int lo, hi;
+	int height = node->in.height;
 
-	if (node->op != NET_CONV)
+	switch (node->op) {
+	case NET_CONV:
+	case NET_MAX_POOL:
+	case NET_AVG_POOL:
+		return cut(out.lo * conv->stride_h - conv->pad_h, (out.hi - 1) * conv->stride_h - conv->pad_h + reach(node) + 1, height);
+	case NET_ADAPTIVE_POOL:
+		return cut(out.lo * height / node->out.height, ceil_div(out.hi * height, node->out.height), height);
+	case NET_GLOBAL_POOL:
+	case NET_FC:
+		return (struct row_range){0, height};
+	default:
 		return out;
-	lo = out.lo * conv->stride_h - conv->pad_h;
-	hi = (out.hi - 1) * conv->stride_h - conv->pad_h + conv->dilation_h * (conv->kernel_h - 1) + 1;
-	return cut(lo, hi, node->in.height);
+	}
+}
+
+// The adaptive pool's rows that read any of `in`: y with floor(y H / out) < in.hi and ceil((y + 1) H / out) > in.lo.
+static struct row_range gathered_adaptive(const struct net_node *node, struct row_range in)
+{
+	int height = node->in.height, out = node->out.height;
+
+	return cut(floor_div(in.lo * out, height), ceil_div(in.hi * out, height), out);
 }
 
 struct row_range check_rows_gathered(const struct net_node *node, struct row_range in)
 {
 	const struct net_conv *conv = &node->conv;
-	int lo, hi;
 
-	if (node->op != NET_CONV)
+	switch (node->op) {
+	case NET_CONV:
+	case NET_MAX_POOL:
+	case NET_AVG_POOL:
+		return cut(ceil_div(in.lo + conv->pad_h - reach(node), conv->stride_h), floor_div(in.hi - 1 + conv->pad_h, conv->stride_h) + 1,
+			   node->out.height);
+	case NET_ADAPTIVE_POOL:
+		return gathered_adaptive(node, in);
+	case NET_GLOBAL_POOL:
+	case NET_FC:
+		return (struct row_range){0, node->out.height};
+	default:
 		return in;
-	lo = ceil_div(in.lo + conv->pad_h - conv->dilation_h * (conv->kernel_h - 1), conv->stride_h);
-	hi = floor_div(in.hi - 1 + conv->pad_h, conv->stride_h) + 1;
-	return cut(lo, hi, node->out.height);
+	}
 }
 
 bool check_row_touched(const struct net_node *node, int y)
@@ -62,9 +92,11 @@ bool check_row_touched(const struct net_node *node, int y)
 
 uint64_t check_row_macs(const struct net_node *node)
 {
+	if (node->op == NET_FC)
+		return (uint64_t)node->units * (uint64_t)node->in.height * (uint64_t)node->in.width * (uint64_t)node->in.channels;
 	if (node->op != NET_CONV)
 		return 0;
-	return (uint64_t)node->out.width * (uint64_t)node->out.channels * (uint64_t)node->in.channels *
+	return (uint64_t)node->out.width * (uint64_t)node->out.channels * (uint64_t)(node->in.channels / node->conv.groups) *
 	       (uint64_t)node->conv.kernel_h * (uint64_t)node->conv.kernel_w;
 }
 
@@ -78,7 +110,21 @@ uint64_t check_row_bytes(const struct check_state *state, enum sched_tensor tens
 	const struct net_shape *out = &state->net->nodes[node].out;
 	uint64_t elements = (uint64_t)out->width * (uint64_t)out->channels;
 
+	if (state->paper)
+		return tensor == SCHED_MASK ? 0 : elements * 2;
 	return round_up(tensor == SCHED_MASK ? (elements + 7) / 8 : elements * 2, state->schedule->bus_bytes);
+}
+
+// A ReLU's mask has a bit per element, a max pool's index so many that they tell its taps apart.
+uint64_t check_mask_bits(const struct net_node *node)
+{
+	uint64_t elements = (uint64_t)node->out.width * (uint64_t)node->out.channels, bits = 0;
+
+	if (node->op == NET_RELU)
+		return elements;
+	while (1 << bits < node->conv.kernel_h * node->conv.kernel_w)
+		bits++;
+	return elements * bits;
 }
 
 int check_slice_channels(const struct net_node *node, int slice, int index)

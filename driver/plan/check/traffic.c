@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DRAM bytes and commands of a group, after driver/README.md, "DRAM bytes under `device` accounting": every iteration with its
+// DRAM bytes and commands, after driver/README.md, "DRAM bytes under `device` accounting": every iteration with its
 // own number of samples; there are at most two numbers, that of a full iteration and that of the last.
 #include "driver/plan/check/internal.h"
 
 enum direction { READ, WRITE };
 
-static void add_bytes(struct check_state *state, enum wc_class class, enum direction direction, uint64_t bytes)
+void check_add_bytes(struct check_state *state, enum wc_class class, bool write, uint64_t bytes)
 {
-	if (direction == READ)
-		state->result->read_bytes[class] += bytes;
-	else
+	if (write)
 		state->result->write_bytes[class] += bytes;
+	else
+		state->result->read_bytes[class] += bytes;
 }
 
 static void add_commands(struct check_state *state, uint64_t commands)
 {
 	state->result->commands += commands;
-	add_bytes(state, WC_CLASS_COMMAND, READ, commands * CHECK_COMMAND_BYTES);
+	check_add_bytes(state, WC_CLASS_COMMAND, READ, commands * CHECK_COMMAND_BYTES);
 }
 
 static uint64_t tiles(uint64_t elements, int size)
@@ -37,7 +37,7 @@ static void add_transfer(struct check_state *state, const struct sched_statement
 		else
 			class = statement->tensor == SCHED_GRAD ? WC_CLASS_GRADIENT : WC_CLASS_MASK;
 	}
-	add_bytes(state, class, direction, times * samples * (uint64_t)(statement->hi - statement->lo) * row_bytes);
+	check_add_bytes(state, class, direction, times * samples * (uint64_t)(statement->hi - statement->lo) * row_bytes);
 	add_commands(state, times);
 }
 
@@ -49,7 +49,7 @@ static void add_slices(struct check_state *state, int node, int slice, enum wc_c
 	int channels;
 
 	for (int i = 0; (channels = check_slice_channels(conv, slice, i)) > 0; i++) {
-		add_bytes(state, class, direction, times * check_weight_bytes(state, conv, channels, element_bytes));
+		check_add_bytes(state, class, direction, times * check_weight_bytes(state, conv, channels, element_bytes));
 		add_commands(state, times);
 	}
 }
@@ -107,30 +107,26 @@ static void add_accumulate(struct check_state *state, const struct sched_stateme
 		add_commands(state, times * tiles((uint64_t)channels, CHECK_ACC_ROWS) * tiles(filter, state->schedule->cols));
 }
 
-bool check_continues_sums(const struct check_state *state, int strip, int statement, int node)
+bool check_continues_sums(const struct check_state *state, int node)
 {
-	const struct sched_group *group = check_group(state);
+	const struct sched_strip *strip = &check_group(state)->strips[state->place.strip];
 
-	if (state->accumulated_in[node] >= 0)
-		return true;
-	for (int i = 0; i <= strip; i++) {
-		int end = i < strip ? group->strips[i].statement_count : statement;
-
-		for (int j = 0; j < end; j++) {
-			if (group->strips[i].statements[j].op == SCHED_ACCUMULATE && group->strips[i].statements[j].node == node)
-				return true;
-		}
+	for (int i = 0; i < state->place.statement; i++) {
+		if (strip->statements[i].op == SCHED_ACCUMULATE && strip->statements[i].node == node)
+			return true;
 	}
-	return false;
+	return state->accumulated_in[node] >= 0;
 }
 
-static void add_statement(struct check_state *state, int strip, int index, uint64_t samples, uint64_t times, bool first_iteration)
+static void add_statement(struct check_state *state, uint64_t samples, uint64_t times, bool first_iteration)
 {
-	const struct sched_statement *statement = &check_group(state)->strips[strip].statements[index];
+	const struct sched_statement *statement = check_statement(state);
 	int operator = check_operator(state->net, statement);
 
+	if (times == 0 || samples == 0)
+		return;
 	if (statement->op == SCHED_ACCUMULATE)
-		add_accumulate(state, statement, times, first_iteration && !check_continues_sums(state, strip, index, statement->node) ? 1 : 0);
+		add_accumulate(state, statement, times, first_iteration && !check_continues_sums(state, statement->node) ? 1 : 0);
 	else if (statement->op != SCHED_COMPUTE)
 		add_transfer(state, statement, samples, times);
 	else if (state->net->nodes[operator].op == NET_RELU)
@@ -141,30 +137,31 @@ static void add_statement(struct check_state *state, int strip, int index, uint6
 		add_data_gradient(state, statement, operator, samples, times);
 }
 
-static void add_iterations(struct check_state *state, uint64_t samples, uint64_t times, bool first_iteration)
+void check_traffic_statement(struct check_state *state)
 {
-	const struct sched_group *group = check_group(state);
+	int batch = state->schedule->batch, sub_batch = check_group(state)->sub_batch;
+	int full = batch / sub_batch, rest = batch % sub_batch;
 
-	if (times == 0 || samples == 0)
+	if (state->paper) {
+		check_paper_statement(state);
 		return;
-	for (int strip = 0; strip < group->strip_count; strip++) {
-		for (int i = 0; i < group->strips[strip].statement_count; i++)
-			add_statement(state, strip, i, samples, times, first_iteration);
 	}
+	add_statement(state, (uint64_t)sub_batch, (uint64_t)full, true);
+	add_statement(state, (uint64_t)rest, 1, full == 0);
 }
 
 void check_traffic_group(struct check_state *state)
 {
 	const struct sched_group *group = check_group(state);
-	int batch = state->schedule->batch;
-	int full = batch / group->sub_batch, rest = batch % group->sub_batch;
 
+	if (state->paper) {
+		check_paper_group(state);
+		return;
+	}
 	for (int node = 0; node < state->net->node_count; node++) {
 		if (group->weight[node].resident)
 			add_slices(state, node, 0, WC_CLASS_WEIGHT, READ, 1);
 		if (group->wgrad[node].resident)
 			add_slices(state, node, 0, WC_CLASS_WEIGHT_GRADIENT, WRITE, 1);
 	}
-	add_iterations(state, (uint64_t)group->sub_batch, (uint64_t)full, true);
-	add_iterations(state, (uint64_t)rest, 1, full == 0);
 }

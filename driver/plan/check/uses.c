@@ -1,66 +1,212 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a statement reads and fills, after driver/README.md, "Meaning".
+// What a statement reads and fills, after driver/README.md, "Meaning", "Several readers", "Streaming" and "Regeneration".
 #include "driver/plan/check/internal.h"
 
 int check_operator(const struct net *net, const struct sched_statement *statement)
 {
 	switch (statement->op) {
 	case SCHED_COMPUTE:
-		return statement->tensor == SCHED_GRAD ? net_consumer(net, statement->node) : statement->node;
+		return statement->tensor == SCHED_GRAD ? sched_gradient_reader(net, statement) : statement->node;
 	case SCHED_ACCUMULATE:
+	case SCHED_STATISTICS:
+	case SCHED_SPLIT:
 		return statement->node;
 	default:
 		return -1;
 	}
 }
 
-static int gradient_reads(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX])
+// Which of the tensors in a list, if any, names a use; its rows stream.
+static void stream(const struct check_state *state, const struct sched_operand *list, int count, unsigned *unused, struct check_use *use)
 {
-	int consumer = check_operator(net, statement);
-	struct row_range rows = check_rows_gathered(&net->nodes[consumer], (struct row_range){statement->lo, statement->hi});
-
-	uses[0] = (struct row_use){SCHED_GRAD, consumer, rows};
-	if (net->nodes[consumer].op != NET_RELU)
-		return 1;
-	uses[1] = (struct row_use){statement->with == SCHED_WITH_MASK ? SCHED_MASK : SCHED_ACT, consumer, rows};
-	return 2;
+	for (int i = 0; i < count; i++) {
+		if (list[i].tensor != use->tensor || !check_is_leaf(state, list[i].node, use->node))
+			continue;
+		*unused &= ~(1u << i);
+		use->stream = list[i].lo < list[i].hi ? (struct row_range){list[i].lo, list[i].hi} : use->rows;
+		return;
+	}
+	if (state->paper && use->tensor == SCHED_MASK)
+		use->stream = use->rows;
 }
 
-int check_reads(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX])
+static void add_use(struct check_state *state, const struct sched_statement *statement, struct check_use use)
 {
-	const struct net_node *node = &net->nodes[statement->node];
-	struct row_range rows = {statement->lo, statement->hi};
+	struct check_step *step = &state->step;
 
-	switch (statement->op) {
-	case SCHED_KEEP:
-	case SCHED_STORE:
-		uses[0] = (struct row_use){statement->tensor, statement->node, rows};
-		return 1;
-	case SCHED_ACCUMULATE:
-		uses[0] = (struct row_use){SCHED_GRAD, statement->node, rows};
-		uses[1] = (struct row_use){SCHED_ACT, node->inputs[0], check_rows_read(node, rows)};
-		return 2;
-	case SCHED_COMPUTE:
-		if (statement->tensor == SCHED_GRAD)
-			return gradient_reads(net, statement, uses);
-		uses[0] = (struct row_use){SCHED_ACT, node->inputs[0], check_rows_read(node, rows)};
-		return 1;
-	default:
-		return 0;
+	// An operator that reads a tensor twice finds it in one place.
+	for (int i = 0; i < step->count; i++) {
+		if (step->uses[i].role == use.role && step->uses[i].tensor == use.tensor && step->uses[i].node == use.node)
+			return;
+	}
+	if (use.role == USE_RESULT)
+		stream(state, statement->to, statement->to_count, &step->unused_to, &use);
+	else
+		stream(state, statement->from, statement->from_count, &step->unused_from, &use);
+	step->uses[step->count++] = use;
+}
+
+// act or mask of a node, or of a concatenation's pieces.
+static void add_tensor(struct check_state *state, const struct sched_statement *statement, enum use_role role, enum sched_tensor tensor,
+		       int named, struct row_range rows)
+{
+	const struct check_list *leaves = &state->graph.leaves[named];
+
+	for (int i = 0; i < leaves->count; i++)
+		add_use(state, statement, (struct check_use){role, tensor, leaves->nodes[i], rows, {0, 0}, 0, named});
+}
+
+// The complete gradient of an operator's output, which is no concatenation.
+static void add_gradient(struct check_state *state, const struct sched_statement *statement, int node, struct row_range rows)
+{
+	add_use(state, statement, (struct check_use){USE_GRADIENT, SCHED_GRAD, node, rows, {0, 0}, check_parts_all(state, node), node});
+}
+
+// The part of `reader` of the gradient of its input `named`, added to what is there.
+static void add_part(struct check_state *state, const struct sched_statement *statement, int named, int reader, struct row_range rows)
+{
+	const struct check_list *leaves = &state->graph.leaves[named];
+
+	for (int i = 0; i < leaves->count; i++) {
+		int node = leaves->nodes[i], before = check_parts_before(state, node, reader);
+
+		if (!check_has_gradient(state, node))
+			continue;
+		if (before > 0)
+			add_use(state, statement, (struct check_use){USE_SUM, SCHED_GRAD, node, rows, {0, 0}, before, named});
+		add_use(state, statement, (struct check_use){USE_RESULT, SCHED_GRAD, node, rows, {0, 0}, check_parts_with(state, node, reader), named});
 	}
 }
 
-int check_fills(const struct net *net, const struct sched_statement *statement, struct row_use uses[CHECK_USES_MAX])
+// An operand saved from forward, or what it is made from again.
+static void add_saved(struct check_state *state, const struct sched_statement *statement, int wanted, struct row_range rows)
 {
+	state->step.wanted = wanted;
+	state->step.saved = statement->has_saved ? statement->saved.node : wanted;
+	add_tensor(state, statement, USE_OPERAND, SCHED_ACT, state->step.saved, rows);
+}
+
+static void derive_gradient(struct check_state *state, const struct sched_statement *statement)
+{
+	struct check_step *step = &state->step;
+	int reader = check_operator(state->net, statement), last = reader;
+	const struct net_node *node = &state->net->nodes[reader];
+	struct row_range rows = {statement->lo, statement->hi}, above = check_rows_gathered(node, rows);
+
+	step->backward = true;
+	if (statement->through_count > 0) {
+		step->operator_count = statement->through_count;
+		for (int i = 0; i < statement->through_count; i++)
+			step->operators[i] = statement->through[i];
+		last = statement->through[statement->through_count - 1];
+	}
+	add_gradient(state, statement, last, above);
+	if (statement->through_count > 0)
+		add_saved(state, statement, statement->node, rows);
+	else if (node->op == NET_MAX_POOL || (node->op == NET_RELU && statement->with == SCHED_WITH_MASK))
+		add_tensor(state, statement, USE_OPERAND, SCHED_MASK, reader, above);
+	else if (node->op == NET_RELU)
+		add_saved(state, statement, reader, rows);
+	else if (node->op == NET_GN)
+		add_saved(state, statement, statement->node, rows);
+	add_part(state, statement, statement->node, reader, rows);
+}
+
+static void derive_activation(struct check_state *state, const struct sched_statement *statement)
+{
+	const struct net_node *node = &state->net->nodes[statement->node];
 	struct row_range rows = {statement->lo, statement->hi};
 
-	if (statement->op != SCHED_LOAD && statement->op != SCHED_TAKE && statement->op != SCHED_COMPUTE)
-		return 0;
-	uses[0] = (struct row_use){statement->tensor, statement->node, rows};
-	if (statement->op != SCHED_COMPUTE || statement->tensor != SCHED_ACT || net->nodes[statement->node].op != NET_RELU ||
-	    statement->with != SCHED_WITH_MASK)
-		return 1;
-	uses[1] = (struct row_use){SCHED_MASK, statement->node, rows};
-	return 2;
+	for (int i = 0; i < node->input_count; i++)
+		add_tensor(state, statement, USE_OPERAND, SCHED_ACT, node->inputs[i], check_rows_read(node, rows));
+	add_tensor(state, statement, USE_RESULT, SCHED_ACT, statement->node, rows);
+	if (statement->with == SCHED_WITH_MASK || node->op == NET_MAX_POOL)
+		add_tensor(state, statement, USE_RESULT, SCHED_MASK, statement->node, rows);
+}
+
+// Under a view the parts are where the add's gradient is: there is nothing to fill.
+static void derive_split(struct check_state *state, const struct sched_statement *statement)
+{
+	const struct net_node *node = &state->net->nodes[statement->node];
+	struct row_range rows = {statement->lo, statement->hi};
+
+	add_gradient(state, statement, statement->node, rows);
+	for (int i = 0; i < node->input_count; i++)
+		add_part(state, statement, node->inputs[i], statement->node, rows);
+}
+
+static void derive_sums(struct check_state *state, const struct sched_statement *statement)
+{
+	const struct net_node *node = &state->net->nodes[statement->node];
+	struct row_range rows = {statement->lo, statement->hi};
+
+	if (statement->op == SCHED_ACCUMULATE || check_group(state)->phase == SCHED_BACKWARD)
+		add_gradient(state, statement, statement->node, rows);
+	add_saved(state, statement, node->inputs[0], check_rows_read(node, rows));
+}
+
+// Rows that move between a slab and elsewhere; of gradients, as many parts as there are.
+static void derive_transfer(struct check_state *state, const struct sched_statement *statement)
+{
+	const struct check_list *leaves = &state->graph.leaves[statement->node];
+	bool fills = statement->op == SCHED_LOAD || statement->op == SCHED_TAKE;
+
+	for (int i = 0; i < leaves->count; i++) {
+		if (statement->tensor == SCHED_GRAD && !check_has_gradient(state, leaves->nodes[i]))
+			continue;
+		add_use(state, statement, (struct check_use){fills ? USE_RESULT : USE_STORED, statement->tensor, leaves->nodes[i],
+							     {statement->lo, statement->hi}, {0, 0}, 0, statement->node});
+	}
+}
+
+// The most uses that a statement can have.
+static int most_uses(const struct check_state *state, const struct sched_statement *statement)
+{
+	int operator = check_operator(state->net, statement);
+	int count = 4 + 2 * state->graph.leaves[statement->node].count;
+
+	if (statement->has_saved)
+		count += state->graph.leaves[statement->saved.node].count;
+	for (int i = 0; operator >= 0 && i < state->net->nodes[operator].input_count; i++)
+		count += 2 * state->graph.leaves[state->net->nodes[operator].inputs[i]].count;
+	return count;
+}
+
+int check_derive(struct check_state *state, const struct sched_statement *statement)
+{
+	struct check_step *step = &state->step;
+	int operator = check_operator(state->net, statement);
+	int rc = check_reserve(state, (void **)&step->uses, &step->capacity, most_uses(state, statement), sizeof(*step->uses));
+
+	if (rc != 0)
+		return rc;
+	step->count = 0;
+	step->operator_count = operator >= 0;
+	step->operators[0] = operator;
+	step->backward = false;
+	step->wanted = step->saved = -1;
+	step->unused_from = (1u << statement->from_count) - 1;
+	step->unused_to = (1u << statement->to_count) - 1;
+	switch (statement->op) {
+	case SCHED_COMPUTE:
+		if (statement->tensor == SCHED_GRAD)
+			derive_gradient(state, statement);
+		else
+			derive_activation(state, statement);
+		break;
+	case SCHED_ACCUMULATE:
+	case SCHED_STATISTICS:
+		derive_sums(state, statement);
+		break;
+	case SCHED_SPLIT:
+		derive_split(state, statement);
+		break;
+	case SCHED_FREE:
+		break;
+	default:
+		derive_transfer(state, statement);
+		break;
+	}
+	return 0;
 }
