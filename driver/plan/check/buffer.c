@@ -57,7 +57,7 @@ static uint64_t resident_bytes(const struct check_state *state)
 		const struct net_node *node = &state->net->nodes[i];
 
 		if (state->paper)
-			bytes += 2 * (uint64_t)(group->weight[i].resident + group->wgrad[i].resident) * (uint64_t)net_parameters(node);
+			bytes += check_resident_bytes(state, i, &group->weight[i]) + check_resident_bytes(state, i, &group->wgrad[i]);
 		else if (group->weight[i].resident || group->wgrad[i].resident)
 			bytes += (group->weight[i].resident ? check_weight_bytes(state, node, node->out.channels, 2) : 0) +
 				 (group->wgrad[i].resident ? check_weight_bytes(state, node, node->out.channels, 4) : 0);
@@ -134,7 +134,7 @@ static uint64_t ended(const struct check_state *state, enum use_role role, int n
 
 		if (use->role != role || use->named != named || use->tensor == SCHED_MASK)
 			continue;
-		if (slab_of(state, use) < 0 || !row_range_empty(use->stream))
+		if (slab_of(state, use) < 0 || !row_range_empty(use->stream) || use->passing)
 			return 0;
 		slab = &state->slabs[state->slabs[slab_of(state, use)].room];
 		if (slab->last != state->place.statement || slab->lo != rows.lo || slab->hi != rows.hi)
@@ -242,12 +242,13 @@ static int check_statements(struct check_state *state, const struct sched_strip 
 
 	for (int i = 0; i < strip->statement_count; i++) {
 		const struct sched_statement *statement = &strip->statements[i];
-		int rc = check_derive(state, statement);
+		int rc;
 
-		if (rc != 0)
-			return rc;
 		state->place.statement = i;
 		state->place.line = statement->line;
+		rc = check_derive(state, statement);
+		if (rc != 0)
+			return rc;
 		if (statement->op == SCHED_FREE)
 			pass_free(state, statement);
 		for (int j = 0; state->paper && statement->op == SCHED_KEEP && j < state->step.count; j++)

@@ -67,6 +67,8 @@ static int read_use(struct check_state *state, const struct check_use *use)
 	int rc = row_range_empty(use->stream) ? 0 : read_stream(state, use);
 
 	check_slab_rows(use, rows);
+	if (use->passing && use->tensor == SCHED_GRAD)
+		rc = require_parts(state, use, use->rows, false);
 	for (int i = 0; rc == 0 && i < 2; i++) {
 		rc = check_require(state, CHECK_ABSENT, use, rows[i], ROW_FILLED, "the slab has");
 		if (rc == 0 && (use->role == USE_GRADIENT || use->role == USE_SUM))

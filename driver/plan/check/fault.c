@@ -87,7 +87,7 @@ void check_statement_text(char *text, size_t bytes, const struct net *net, const
 		append(text, bytes, " by %s", name_at(net, statement->by));
 	for (int i = 0; i < statement->through_count && i < SCHED_THROUGH_MAX; i++)
 		append(text, bytes, "%s%s", i > 0 ? "," : " through ", name_at(net, statement->through[i]));
-	append_tensors(text, bytes, net, " using ", &statement->saved, statement->has_saved);
+	append_tensors(text, bytes, net, " using ", statement->saved, statement->saved_count);
 	append_tensors(text, bytes, net, " from ", statement->from, statement->from_count);
 	append_tensors(text, bytes, net, " to ", statement->to, statement->to_count);
 	if (statement->view)

@@ -59,7 +59,8 @@ static int form_policy(struct check_state *state, int node, const struct sched_p
 		return check_fail(state, CHECK_FORM, node, "'%s %s' does not name a node of the group with parameters", word, named->name);
 	if (!state->paper && !policy->blocked)
 		return form_slice(state, node, policy, word, element_bytes);
-	if (!state->paper || policy->slice != 0 || policy->resident + policy->blocked != 1 || (policy->blocked && element_bytes != 2))
+	if (!state->paper || policy->slice < 0 || policy->slice > named->out.channels || policy->resident + policy->blocked != 1 ||
+	    (policy->blocked && (policy->slice != 0 || element_bytes != 2)))
 		return check_fail(state, CHECK_FORM, node, "'%s %s' has a policy that does not exist under '%s' accounting", word, named->name,
 				  state->paper ? "paper" : "device");
 	if (policy->blocked && group->sub_batch < state->schedule->batch)

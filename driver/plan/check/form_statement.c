@@ -49,9 +49,8 @@ static int form_operands(struct check_state *state, const struct sched_operand *
 static int form_clauses(struct check_state *state, const struct sched_statement *statement)
 {
 	bool gradient = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD;
-	bool backward = check_group(state)->phase == SCHED_BACKWARD;
 
-	if (!state->paper && (statement->by != 0 || statement->through_count != 0 || statement->has_saved || statement->from_count != 0 ||
+	if (!state->paper && (statement->by != 0 || statement->through_count != 0 || statement->saved_count != 0 || statement->from_count != 0 ||
 			      statement->to_count != 0 || statement->view))
 		return check_fail(state, CHECK_FORM, statement->node, "a clause that belongs to 'paper' accounting");
 	if (statement->by < 0 || statement->by >= state->net->node_count || statement->through_count < 0 ||
@@ -65,10 +64,14 @@ static int form_clauses(struct check_state *state, const struct sched_statement 
 		return check_fail(state, CHECK_FORM, statement->node, "'by' and 'through' belong to gradients");
 	if (statement->view && statement->op != SCHED_SPLIT)
 		return check_fail(state, CHECK_FORM, statement->node, "'view' belongs to split");
-	if (statement->has_saved && !gradient && statement->op != SCHED_ACCUMULATE && (statement->op != SCHED_STATISTICS || !backward))
-		return check_fail(state, CHECK_FORM, statement->node, "'using' belongs to operands saved for backward");
-	if (statement->has_saved && (statement->saved.tensor != SCHED_ACT || form_tensor(state, SCHED_ACT, statement->saved.node, (struct row_range){0, 1}) != 0))
-		return check_fail(state, CHECK_FORM, statement->node, "'using' takes an activation");
+	if (statement->saved_count != 0 && statement->op != SCHED_COMPUTE && statement->op != SCHED_ACCUMULATE && statement->op != SCHED_STATISTICS)
+		return check_fail(state, CHECK_FORM, statement->node, "'using' belongs to what reads activations");
+	if (form_operands(state, statement->saved, statement->saved_count) != 0)
+		return WC_ERR_INPUT;
+	for (int i = 0; i < statement->saved_count; i++) {
+		if (statement->saved[i].tensor != SCHED_ACT)
+			return check_fail(state, CHECK_FORM, statement->saved[i].node, "'using' takes activations");
+	}
 	if (form_operands(state, statement->from, statement->from_count) != 0)
 		return WC_ERR_INPUT;
 	return form_operands(state, statement->to, statement->to_count);
@@ -110,14 +113,14 @@ static int form_saved(struct check_state *state, const struct sched_statement *s
 	enum net_op op = state->net->nodes[reader].op;
 	bool relu = op == NET_RELU && statement->through_count == 0;
 
-	if (relu && statement->with != SCHED_WITH_NONE && statement->has_saved)
+	if (relu && statement->with != SCHED_WITH_NONE && statement->saved_count > 0)
 		return check_fail(state, CHECK_FORM, statement->node, "the gradient of a ReLU needs one of 'mask', 'act' and 'using'");
-	if (relu && statement->with == SCHED_WITH_NONE && !statement->has_saved)
+	if (relu && statement->with == SCHED_WITH_NONE && statement->saved_count == 0)
 		return check_fail(state, CHECK_FORM, statement->node, "the gradient of a ReLU needs 'mask' or 'act'");
 	if (!relu && statement->with != SCHED_WITH_NONE)
 		return check_fail(state, CHECK_FORM, statement->node,
 				  op == NET_CONV ? "the gradient of a convolution takes no word" : "only the gradient of a ReLU alone takes a word");
-	if (statement->has_saved && op != NET_RELU && op != NET_GN)
+	if (statement->saved_count > 0 && op != NET_RELU && op != NET_GN)
 		return check_fail(state, CHECK_FORM, statement->node, "the gradient of '%s' has no saved operand", name_of(state, reader));
 	return 0;
 }
@@ -235,9 +238,11 @@ static int form_uses(struct check_state *state, const struct sched_statement *st
 			return check_fail(state, CHECK_FORM, statement->to[i].node, "'to %s:%s' is no result of the statement",
 					  check_tensor_name(statement->to[i].tensor), name_of(state, statement->to[i].node));
 	}
-	if (step->saved >= 0 && !check_follows(state->net, step->wanted, step->saved))
-		return check_fail(state, CHECK_FORM, step->saved, "act:%s does not follow from act:%s through gn and relu alone",
-				  name_of(state, step->wanted), name_of(state, step->saved));
+	for (int i = 0; i < statement->saved_count; i++) {
+		if ((step->unused_using >> i & 1) != 0)
+			return check_fail(state, CHECK_FORM, statement->saved[i].node, "no operand follows from 'using act:%s' through gn and relu alone",
+					  name_of(state, statement->saved[i].node));
+	}
 	return 0;
 }
 

@@ -156,9 +156,11 @@ bool check_is_leaf(const struct check_state *state, int concat, int leaf)
 	return false;
 }
 
-bool check_follows(const struct net *net, int node, int saved)
+bool check_follows(const struct check_state *state, int node, int from)
 {
-	while (node != saved && (net->nodes[node].op == NET_GN || net->nodes[node].op == NET_RELU))
-		node = net->nodes[node].inputs[0];
-	return node == saved;
+	const struct net_node *nodes = state->net->nodes;
+
+	while (node != from && (nodes[node].op == NET_GN || nodes[node].op == NET_RELU))
+		node = nodes[node].inputs[0];
+	return node == from || check_is_leaf(state, from, node);
 }

@@ -63,6 +63,7 @@ struct check_use {
 	int node;
 	struct row_range rows;
 	struct row_range stream; // what passes between DRAM and the operator, not through the slab; may exceed `rows`; empty: nothing
+	bool passing;            // read as the statement before makes it, on its way to DRAM: neither slab nor stream
 	int parts;               // grad: of how many readers the row is the sum, when read or when filled
 	int named;               // the tensor's node as the operator names it: `node`, or a concatenation of it
 };
@@ -73,12 +74,14 @@ struct check_step {
 	int operators[SCHED_THROUGH_MAX]; // the nodes whose operator runs; none for transfers
 	int operator_count;
 	bool backward;          // that operator is the data gradient's
-	int wanted, saved;      // `using`: the operand wanted, and the earlier tensor from which it is made again; equal without; -1: none
+	int *remade;            // `using`: the nodes whose output is made on the way from what stands for an operand; owned
+	int remade_count, remade_capacity;
 	// Filled by check_normalize().
 	bool makes_sums[SCHED_THROUGH_MAX]; // the operator's parameter gradient, over all rows or those given
 	bool makes_statistics;  // a normalization's forward makes its own
 	int passes;             // over what streams of operands and gradient
-	unsigned unused_from, unused_to; // bit i: nothing in the statement reads, or fills, what the i-th entry of the list names
+	// Bit i: nothing in the statement wants, reads or fills what the i-th entry of the list names.
+	unsigned unused_using, unused_from, unused_to;
 };
 
 // The slab of a tensor in a strip, from its first filling to its last use or to a `free`. `next` is the tensor's next
@@ -171,8 +174,8 @@ static inline int check_parts_all(const struct check_state *state, int node)
 	return state->graph.readers[node].count;
 }
 bool check_is_leaf(const struct check_state *state, int concat, int leaf);
-// Whether act:`node` follows from act:`saved` through normalizations and ReLUs alone.
-bool check_follows(const struct net *net, int node, int saved);
+// Whether act:`node`, no concatenation, follows from act:`from` through normalizations and ReLUs alone.
+bool check_follows(const struct check_state *state, int node, int from);
 
 // fault.c: record the violation at state->place, fill the error, return WC_ERR_INPUT.
 // `needed` has the fault in [fault.lo, fault.hi); `shown` are the flags of which any makes a row "present".
@@ -256,6 +259,8 @@ bool check_continues_sums(const struct check_state *state, int node);
 // paper.c: the same under `paper` accounting.
 void check_paper_group(struct check_state *state);
 void check_paper_statement(struct check_state *state);
+// Bytes of a node's parameters, or of their gradient, that a policy keeps in the buffer.
+uint64_t check_resident_bytes(const struct check_state *state, int node, const struct sched_policy *policy);
 // Masks, of which only the sum is rounded to bytes.
 void check_paper_masks(struct check_state *state);
 

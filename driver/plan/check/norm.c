@@ -80,15 +80,15 @@ static int normalize_backward(struct check_state *state, const struct sched_stat
 	return rc;
 }
 
-// What stands for a saved operand is normalized again, as in forward.
-static int regenerate(struct check_state *state)
+// What is made on the way to an operand is normalized with statistics known before.
+static int remake(struct check_state *state)
 {
 	const struct check_step *step = &state->step;
 	int rc = 0;
 
-	for (int node = step->wanted; rc == 0 && node != step->saved; node = state->net->nodes[node].inputs[0]) {
-		if (state->net->nodes[node].op == NET_GN)
-			rc = require_statistics(state, node);
+	for (int i = 0; rc == 0 && i < step->remade_count; i++) {
+		if (state->net->nodes[step->remade[i]].op == NET_GN)
+			rc = require_statistics(state, step->remade[i]);
 	}
 	return rc;
 }
@@ -98,7 +98,7 @@ int check_normalize(struct check_state *state)
 	const struct sched_statement *statement = check_statement(state);
 	struct check_step *step = &state->step;
 	bool backward = check_group(state)->phase == SCHED_BACKWARD;
-	int rc = regenerate(state);
+	int rc = remake(state);
 
 	step->passes = 1;
 	step->makes_statistics = false;

@@ -18,6 +18,16 @@ static uint64_t parameter_bytes(const struct check_state *state, int node)
 	return 2 * (uint64_t)net_parameters(&state->net->nodes[node]);
 }
 
+// The same share of biases, gammas and betas as of filters.
+uint64_t check_resident_bytes(const struct check_state *state, int node, const struct sched_policy *policy)
+{
+	uint64_t channels = (uint64_t)state->net->nodes[node].out.channels;
+
+	if (!policy->resident)
+		return 0;
+	return policy->slice == 0 ? parameter_bytes(state, node) : parameter_bytes(state, node) / channels * (uint64_t)policy->slice;
+}
+
 static enum wc_class class_of(enum sched_tensor tensor)
 {
 	return tensor == SCHED_ACT ? WC_CLASS_ACTIVATION : WC_CLASS_GRADIENT;
@@ -80,8 +90,9 @@ static void add_blocked(struct check_state *state, const struct sched_statement 
 
 static void add_parameters(struct check_state *state, int node)
 {
-	if (!check_group(state)->weight[node].resident)
-		check_add_bytes(state, WC_CLASS_WEIGHT, false, parameter_bytes(state, node) * iterations(state));
+	uint64_t streamed = parameter_bytes(state, node) - check_resident_bytes(state, node, &check_group(state)->weight[node]);
+
+	check_add_bytes(state, WC_CLASS_WEIGHT, false, streamed * iterations(state));
 }
 
 static bool runs(const struct check_step *step, int node)
@@ -100,18 +111,17 @@ static void add_weights(struct check_state *state, const struct sched_statement 
 
 	for (int i = 0; i < step->operator_count && statement->op == SCHED_COMPUTE; i++)
 		add_parameters(state, step->operators[i]);
-	for (int node = step->wanted; node != step->saved; node = state->net->nodes[node].inputs[0]) {
-		if (statement->op != SCHED_COMPUTE || !runs(step, node))
-			add_parameters(state, node);
+	for (int i = 0; i < step->remade_count; i++) {
+		if (statement->op != SCHED_COMPUTE || !runs(step, step->remade[i]))
+			add_parameters(state, step->remade[i]);
 	}
 }
 
 static void add_sums(struct check_state *state, int node)
 {
-	uint64_t bytes = parameter_bytes(state, node), times = iterations(state);
+	uint64_t bytes = parameter_bytes(state, node) - check_resident_bytes(state, node, &check_group(state)->wgrad[node]);
+	uint64_t times = iterations(state);
 
-	if (check_group(state)->wgrad[node].resident)
-		return;
 	check_add_bytes(state, WC_CLASS_WEIGHT_GRADIENT, true, bytes * times);
 	check_add_bytes(state, WC_CLASS_WEIGHT_GRADIENT, false, bytes * (state->accumulated_in[node] >= 0 ? times : times - 1));
 }
@@ -136,10 +146,8 @@ void check_paper_group(struct check_state *state)
 	const struct sched_group *group = check_group(state);
 
 	for (int node = 0; node < state->net->node_count; node++) {
-		if (group->weight[node].resident)
-			check_add_bytes(state, WC_CLASS_WEIGHT, false, parameter_bytes(state, node));
-		if (group->wgrad[node].resident)
-			check_add_bytes(state, WC_CLASS_WEIGHT_GRADIENT, true, parameter_bytes(state, node));
+		check_add_bytes(state, WC_CLASS_WEIGHT, false, check_resident_bytes(state, node, &group->weight[node]));
+		check_add_bytes(state, WC_CLASS_WEIGHT_GRADIENT, true, check_resident_bytes(state, node, &group->wgrad[node]));
 	}
 }
 

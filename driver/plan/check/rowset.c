@@ -57,8 +57,8 @@ void check_slab_rows(const struct check_use *use, struct row_range rows[2])
 {
 	struct row_range whole = use->rows;
 
-	if (row_range_empty(use->stream)) {
-		rows[0] = whole;
+	if (use->passing || row_range_empty(use->stream)) {
+		rows[0] = use->passing ? (struct row_range){whole.lo, whole.lo} : whole;
 		rows[1] = (struct row_range){whole.hi, whole.hi};
 		return;
 	}

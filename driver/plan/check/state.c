@@ -41,6 +41,7 @@ void check_state_release(struct check_state *state)
 	free(state->lives);
 	free(state->viewed);
 	free(state->step.uses);
+	free(state->step.remade);
 	free(state->slabs);
 	free(state->slab_first);
 	free(state->slab_now);

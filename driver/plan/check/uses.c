@@ -31,6 +31,21 @@ static void stream(const struct check_state *state, const struct sched_operand *
 		use->stream = use->rows;
 }
 
+// Whether the statement before, which makes this tensor, sends the rows to DRAM: statistics may read them on their way.
+static bool passes_by(const struct check_state *state, const struct sched_statement *statement, const struct check_use *use)
+{
+	const struct sched_statement *before = statement - 1;
+
+	if (statement->op != SCHED_STATISTICS || state->place.statement < 1 || before->op != SCHED_COMPUTE || before->tensor != use->tensor ||
+	    before->lo > use->rows.lo || before->hi < use->rows.hi || !check_is_leaf(state, before->node, use->node))
+		return false;
+	for (int i = 0; i < before->to_count; i++) {
+		if (before->to[i].tensor == use->tensor && check_is_leaf(state, before->to[i].node, use->node))
+			return true;
+	}
+	return false;
+}
+
 static void add_use(struct check_state *state, const struct sched_statement *statement, struct check_use use)
 {
 	struct check_step *step = &state->step;
@@ -44,6 +59,7 @@ static void add_use(struct check_state *state, const struct sched_statement *sta
 		stream(state, statement->to, statement->to_count, &step->unused_to, &use);
 	else
 		stream(state, statement->from, statement->from_count, &step->unused_from, &use);
+	use.passing = use.role != USE_RESULT && row_range_empty(use.stream) && passes_by(state, statement, &use);
 	step->uses[step->count++] = use;
 }
 
@@ -54,13 +70,13 @@ static void add_tensor(struct check_state *state, const struct sched_statement *
 	const struct check_list *leaves = &state->graph.leaves[named];
 
 	for (int i = 0; i < leaves->count; i++)
-		add_use(state, statement, (struct check_use){role, tensor, leaves->nodes[i], rows, {0, 0}, 0, named});
+		add_use(state, statement, (struct check_use){role, tensor, leaves->nodes[i], rows, {0, 0}, false, 0, named});
 }
 
 // The complete gradient of an operator's output, which is no concatenation.
 static void add_gradient(struct check_state *state, const struct sched_statement *statement, int node, struct row_range rows)
 {
-	add_use(state, statement, (struct check_use){USE_GRADIENT, SCHED_GRAD, node, rows, {0, 0}, check_parts_all(state, node), node});
+	add_use(state, statement, (struct check_use){USE_GRADIENT, SCHED_GRAD, node, rows, {0, 0}, false, check_parts_all(state, node), node});
 }
 
 // The part of `reader` of the gradient of its input `named`, added to what is there.
@@ -74,17 +90,53 @@ static void add_part(struct check_state *state, const struct sched_statement *st
 		if (!check_has_gradient(state, node))
 			continue;
 		if (before > 0)
-			add_use(state, statement, (struct check_use){USE_SUM, SCHED_GRAD, node, rows, {0, 0}, before, named});
-		add_use(state, statement, (struct check_use){USE_RESULT, SCHED_GRAD, node, rows, {0, 0}, check_parts_with(state, node, reader), named});
+			add_use(state, statement, (struct check_use){USE_SUM, SCHED_GRAD, node, rows, {0, 0}, false, before, named});
+		add_use(state, statement, (struct check_use){USE_RESULT, SCHED_GRAD, node, rows, {0, 0}, false, check_parts_with(state, node, reader), named});
 	}
 }
 
-// An operand saved from forward, or what it is made from again.
-static void add_saved(struct check_state *state, const struct sched_statement *statement, int wanted, struct row_range rows)
+// The node `made` is made on the way.
+static void add_remade(struct check_state *state, int made)
 {
-	state->step.wanted = wanted;
-	state->step.saved = statement->has_saved ? statement->saved.node : wanted;
-	add_tensor(state, statement, USE_OPERAND, SCHED_ACT, state->step.saved, rows);
+	struct check_step *step = &state->step;
+
+	for (int i = 0; i < step->remade_count; i++) {
+		if (step->remade[i] == made)
+			return;
+	}
+	step->remade[step->remade_count++] = made;
+}
+
+// What stands for act:`leaf` by `using`; itself without.
+static int source_of(struct check_state *state, const struct sched_statement *statement, int leaf)
+{
+	for (int i = 0; i < statement->saved_count; i++) {
+		int source = statement->saved[i].node, node = leaf;
+
+		if (!check_follows(state, leaf, source))
+			continue;
+		state->step.unused_using &= ~(1u << i);
+		if (check_is_leaf(state, source, leaf))
+			return leaf;
+		for (; node != source && !check_is_leaf(state, source, node); node = state->net->nodes[node].inputs[0])
+			add_remade(state, node);
+		return node == source ? source : node;
+	}
+	return leaf;
+}
+
+// An operand of forward, or saved from it: the tensor itself, or what it is made from on the way.
+static void add_operand(struct check_state *state, const struct sched_statement *statement, int named, struct row_range rows)
+{
+	const struct check_list *leaves = &state->graph.leaves[named];
+
+	for (int i = 0; i < leaves->count; i++) {
+		int source = source_of(state, statement, leaves->nodes[i]);
+		const struct check_list *pieces = &state->graph.leaves[source];
+
+		for (int j = 0; j < pieces->count; j++)
+			add_use(state, statement, (struct check_use){USE_OPERAND, SCHED_ACT, pieces->nodes[j], rows, {0, 0}, false, 0, named});
+	}
 }
 
 static void derive_gradient(struct check_state *state, const struct sched_statement *statement)
@@ -103,13 +155,13 @@ static void derive_gradient(struct check_state *state, const struct sched_statem
 	}
 	add_gradient(state, statement, last, above);
 	if (statement->through_count > 0)
-		add_saved(state, statement, statement->node, rows);
+		add_operand(state, statement, statement->node, rows);
 	else if (node->op == NET_MAX_POOL || (node->op == NET_RELU && statement->with == SCHED_WITH_MASK))
 		add_tensor(state, statement, USE_OPERAND, SCHED_MASK, reader, above);
 	else if (node->op == NET_RELU)
-		add_saved(state, statement, reader, rows);
+		add_operand(state, statement, reader, rows);
 	else if (node->op == NET_GN)
-		add_saved(state, statement, statement->node, rows);
+		add_operand(state, statement, statement->node, rows);
 	add_part(state, statement, statement->node, reader, rows);
 }
 
@@ -119,7 +171,7 @@ static void derive_activation(struct check_state *state, const struct sched_stat
 	struct row_range rows = {statement->lo, statement->hi};
 
 	for (int i = 0; i < node->input_count; i++)
-		add_tensor(state, statement, USE_OPERAND, SCHED_ACT, node->inputs[i], check_rows_read(node, rows));
+		add_operand(state, statement, node->inputs[i], check_rows_read(node, rows));
 	add_tensor(state, statement, USE_RESULT, SCHED_ACT, statement->node, rows);
 	if (statement->with == SCHED_WITH_MASK || node->op == NET_MAX_POOL)
 		add_tensor(state, statement, USE_RESULT, SCHED_MASK, statement->node, rows);
@@ -143,7 +195,7 @@ static void derive_sums(struct check_state *state, const struct sched_statement 
 
 	if (statement->op == SCHED_ACCUMULATE || check_group(state)->phase == SCHED_BACKWARD)
 		add_gradient(state, statement, statement->node, rows);
-	add_saved(state, statement, node->inputs[0], check_rows_read(node, rows));
+	add_operand(state, statement, node->inputs[0], check_rows_read(node, rows));
 }
 
 // Rows that move between a slab and elsewhere; of gradients, as many parts as there are.
@@ -156,7 +208,7 @@ static void derive_transfer(struct check_state *state, const struct sched_statem
 		if (statement->tensor == SCHED_GRAD && !check_has_gradient(state, leaves->nodes[i]))
 			continue;
 		add_use(state, statement, (struct check_use){fills ? USE_RESULT : USE_STORED, statement->tensor, leaves->nodes[i],
-							     {statement->lo, statement->hi}, {0, 0}, 0, statement->node});
+							     {statement->lo, statement->hi}, {0, 0}, false, 0, statement->node});
 	}
 }
 
@@ -166,8 +218,8 @@ static int most_uses(const struct check_state *state, const struct sched_stateme
 	int operator = check_operator(state->net, statement);
 	int count = 4 + 2 * state->graph.leaves[statement->node].count;
 
-	if (statement->has_saved)
-		count += state->graph.leaves[statement->saved.node].count;
+	for (int i = 0; i < statement->saved_count; i++)
+		count += state->graph.leaves[statement->saved[i].node].count;
 	for (int i = 0; operator >= 0 && i < state->net->nodes[operator].input_count; i++)
 		count += 2 * state->graph.leaves[state->net->nodes[operator].inputs[i]].count;
 	return count;
@@ -179,13 +231,16 @@ int check_derive(struct check_state *state, const struct sched_statement *statem
 	int operator = check_operator(state->net, statement);
 	int rc = check_reserve(state, (void **)&step->uses, &step->capacity, most_uses(state, statement), sizeof(*step->uses));
 
+	if (rc == 0)
+		rc = check_reserve(state, (void **)&step->remade, &step->remade_capacity, state->net->node_count, sizeof(*step->remade));
 	if (rc != 0)
 		return rc;
 	step->count = 0;
 	step->operator_count = operator >= 0;
 	step->operators[0] = operator;
 	step->backward = false;
-	step->wanted = step->saved = -1;
+	step->remade_count = 0;
+	step->unused_using = (1u << statement->saved_count) - 1;
 	step->unused_from = (1u << statement->from_count) - 1;
 	step->unused_to = (1u << statement->to_count) - 1;
 	switch (statement->op) {
