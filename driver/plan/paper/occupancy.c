@@ -88,8 +88,12 @@ static void write_result(struct strip_state *state, const struct sched_statement
 	const struct paper_list *pieces = &state->graph->pieces[node];
 
 	for (int i = 0; i < pieces->count; i++) {
+		const int piece = pieces->items[i];
+		const bool leaves = listed(state->graph, statement->to, statement->to_count, tensor, piece);
+
 		// A sum so far that is in its slab is used, wherever the new sum goes.
-		touch(state, tensor, pieces->items[i], rows, !listed(state->graph, statement->to, statement->to_count, tensor, pieces->items[i]));
+		if (!leaves || !listed(state->graph, statement->from, statement->from_count, tensor, piece))
+			touch(state, tensor, piece, rows, !leaves);
 	}
 }
 

@@ -148,7 +148,7 @@ static bool may_go(const struct descent *descent, int slab_index, int gap)
 {
 	const struct hybrid_slab *slab = &descent->template->slabs[slab_index];
 
-	return !slab->stays || gap != slab->event_count - 2;
+	return !slab->again && (!slab->stays || gap != slab->event_count - 2);
 }
 
 // The gap to take out; -1: none of those at the peak may go.

@@ -373,18 +373,23 @@ static void emit_module(struct emitter *emitter, const struct hybrid_pick *pick,
 	}
 }
 
-// Backward, a group runs the ReLU and normalization at the end of the module before its first; not those at the end of its last, which
-// the group behind has run.
+// Backward, a group runs the ReLUs and normalizations between the module before its first and itself, too.
 static void nodes_of(const struct emitter *emitter, int *first, int *last)
 {
 	const struct hybrid_group *group = emitter->group;
+	const struct paper_list *inputs;
 
 	*first = emitter->net->modules[group->first].first;
 	*last = paper_module_last(emitter->view->graph, group->last);
 	if (emitter->group->phase == SCHED_FORWARD)
 		return;
-	while (*first > 1 && emitter->view->nodes[*first - 1].made < 0 && emitter->net->nodes[*first - 1].op != NET_CONCAT)
-		--*first;
+	inputs = &emitter->view->graph->pieces[emitter->net->nodes[*first].inputs[0]];
+	for (int i = 0; i < inputs->count; i++) {
+		const struct hybrid_node *leaf = &emitter->view->nodes[inputs->items[i]];
+		const int through = leaf->norm ? leaf->norm : leaf->turned != inputs->items[i] ? inputs->items[i] : *first;
+
+		*first = through < *first ? through : *first;
+	}
 }
 
 static int emit_group(struct emitter *emitter, struct schedule *schedule)
@@ -421,7 +426,7 @@ int hybrid_emit(struct hybrid_search *search, const struct hybrid_plan *plan)
 	struct schedule *schedule = search->planner->schedule;
 	int rc = 0;
 
-	schedule->reserve_bytes = HYBRID_RESERVE_BYTES;
+	schedule->reserve_bytes = hybrid_reserve_bytes(schedule->buffer_bytes);
 	emitter.had = calloc((size_t)emitter.net->node_count * TENSORS, sizeof(*emitter.had));
 	if (!emitter.had)
 		return wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "driver/plan/operands.h"
 #include "driver/plan/paper/occupancy.h"
 
 struct pins {
@@ -38,12 +40,47 @@ static bool is_made_again(const struct hybrid_group *group, const struct hybrid_
 	return false;
 }
 
-// Whether a node's parameters are read, its sums made, in this group.
-static bool reads(const struct pins *pins, int node)
-{
-	const struct net_node *of = &pins->net->nodes[node];
+// What a group's statements do with parameters.
+struct uses {
+	bool *read, *summed; // [node]
+};
 
-	return net_parameters(of) && (pins->group->phase == SCHED_FORWARD || pins->net->nodes[of->inputs[0]].has_gradient);
+static void find_statement_uses(struct uses *uses, const struct net *net, const struct sched_statement *statement)
+{
+	if (statement->op == SCHED_ACCUMULATE)
+		uses->summed[statement->node] = true;
+	if (statement->op != SCHED_COMPUTE)
+		return;
+	if (statement->tensor == SCHED_ACT)
+		uses->read[statement->node] = true;
+	for (int i = 0; statement->tensor == SCHED_GRAD && i < operand_chain_length(statement); i++) {
+		const int reader = operand_chain(net, statement, i);
+
+		uses->read[reader] = true;
+		uses->summed[reader] |= net->nodes[reader].op == NET_GN;
+	}
+}
+
+static void find_uses(struct uses *uses, const struct net *net, const struct sched_group *group)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		for (int k = 0; k < group->strips[i].statement_count; k++)
+			find_statement_uses(uses, net, &group->strips[i].statements[k]);
+}
+
+static void pin_all(struct pins *pins, const struct uses *uses, const struct hybrid_group *group, const struct hybrid_view *view, int iterations)
+{
+	struct sched_group *made = pins->group;
+
+	for (int i = made->first; made->phase == SCHED_BACKWARD && i <= made->last; i++)
+		if (uses->read[i] && is_made_again(group, view, i))
+			pin(pins, &made->weight[i], i);
+	for (int i = made->first; iterations > 1 && i <= made->last; i++)
+		if (uses->summed[i])
+			pin(pins, &made->wgrad[i], i);
+	for (int i = made->first; iterations > 1 && i <= made->last; i++)
+		if (uses->read[i])
+			pin(pins, &made->weight[i], i);
 }
 
 int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, struct sched_group *made)
@@ -52,20 +89,22 @@ int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, s
 	const int iterations = (options->batch + made->sub_batch - 1) / made->sub_batch;
 	struct pins pins = { .net = search->view->graph->net, .group = made };
 	struct paper_occupancy occupancy;
+	struct uses uses;
+	bool *flags;
 	char text[200];
 	int rc = paper_occupancy(search->view->graph, made, &occupancy, search->planner->err);
 
 	if (rc)
 		return rc;
-	pins.room = (int64_t)options->buffer_bytes - HYBRID_RESERVE_BYTES - occupancy.sample_bytes * made->sub_batch;
-	for (int i = made->first; !group->streamed && i <= made->last; i++)
-		if (made->phase == SCHED_BACKWARD && reads(&pins, i) && is_made_again(group, search->view, i))
-			pin(&pins, &made->weight[i], i);
-	for (int i = made->first; iterations > 1 && made->phase == SCHED_BACKWARD && i <= made->last; i++)
-		pin(&pins, &made->wgrad[i], i);
-	for (int i = made->first; iterations > 1 && i <= made->last; i++)
-		if (reads(&pins, i))
-			pin(&pins, &made->weight[i], i);
+	pins.room = (int64_t)options->buffer_bytes - hybrid_reserve_bytes(options->buffer_bytes) - occupancy.sample_bytes * made->sub_batch;
+	flags = calloc(2 * (size_t)pins.net->node_count, sizeof(*flags));
+	if (!flags)
+		return wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");
+	uses = (struct uses){ flags, flags + pins.net->node_count };
+	find_uses(&uses, pins.net, made);
+	if (!group->streamed)
+		pin_all(&pins, &uses, group, search->view, iterations);
+	free(flags);
 	snprintf(text, sizeof(text), "%s needs most, %" PRId64 " bytes a sample: %d of %d fit, %d iterations", pins.net->nodes[occupancy.node].name,
 		 occupancy.sample_bytes, made->sub_batch, options->batch, iterations);
 	made->reason = strdup(group->streamed ? "one sample does not fit: everything streams" : text);

@@ -30,6 +30,7 @@ struct hybrid_slab {
 	bool stored; // every version is written for backward; counted with what is stored, not here
 	bool leaves; // the last version must be in DRAM at the end
 	bool stays;  // the last event is the module's end, where it must be in the buffer
+	bool again;  // made again: it stays from then on, as DRAM takes a value once
 };
 
 enum hybrid_step_kind {

@@ -75,6 +75,7 @@ static void ensure(struct builder *builder, int value)
 	step = template_step(template, HYBRID_AGAIN, maker);
 	read_inputs(builder, maker, step, net_macs(net_node(builder, maker)) > 0);
 	template_event(template, slab, step, true)->whole = builder->view->nodes[value].plain != value;
+	slab_at(builder, slab)->again = true;
 	template->again_bytes += 2 * net_parameters(net_node(builder, maker));
 	template->macs += net_macs(net_node(builder, maker));
 }
