@@ -159,12 +159,22 @@ static void count_gradient(struct count *count, const struct sched_statement *st
 	}
 }
 
+static void count_remade(struct count *count, const struct sched_statement *statement)
+{
+	int nodes[SCHED_LIST_MAX];
+	const int remade = operand_remade(count->net, statement, nodes, SCHED_LIST_MAX);
+
+	for (int i = 0; i < remade; i++)
+		read_weights(count, nodes[i]);
+}
+
 static void count_statement(struct count *count, const struct sched_statement *statement)
 {
 	const struct net_node *node = &count->net->nodes[statement->node];
 	const struct rows rows = { statement->lo, statement->hi };
 
 	count_streams(count, statement);
+	count_remade(count, statement);
 	switch (statement->op) {
 	case SCHED_LOAD:
 	case SCHED_STORE:

@@ -44,6 +44,43 @@ int operand_source(const struct net *net, const struct sched_statement *statemen
 	return tensor;
 }
 
+// From a wanted tensor down to what stands for it; `from` ends above `at` for what has no normalization in between.
+static int add_remade(const struct net *net, int from, int at, int *nodes, int count, int max)
+{
+	for (; from > at; from = net->nodes[from].inputs[0]) {
+		bool seen = net->nodes[from].op != NET_GN || count == max;
+
+		for (int i = 0; i < count; i++)
+			seen |= nodes[i] == from;
+		if (!seen)
+			nodes[count++] = from;
+	}
+	return count;
+}
+
+static int remade_of(const struct net *net, const struct sched_statement *statement, int tensor, int *nodes, int count, int max)
+{
+	// The pieces of a concatenation each have a source of their own.
+	for (int i = 0; net->nodes[tensor].op == NET_CONCAT && i < net->nodes[tensor].input_count; i++)
+		count = remade_of(net, statement, net->nodes[tensor].inputs[i], nodes, count, max);
+	if (net->nodes[tensor].op == NET_CONCAT)
+		return count;
+	return add_remade(net, tensor, operand_source(net, statement, tensor), nodes, count, max);
+}
+
+int operand_remade(const struct net *net, const struct sched_statement *statement, int *nodes, int max)
+{
+	const bool gradient = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD;
+	const struct net_node *node = &net->nodes[gradient ? operand_chain(net, statement, operand_chain_length(statement) - 1) : statement->node];
+	int count = 0;
+
+	if (!statement->saved_count)
+		return 0;
+	for (int i = 0; i < node->input_count; i++)
+		count = remade_of(net, statement, node->inputs[i], nodes, count, max);
+	return count;
+}
+
 struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand)
 {
 	const struct rows rows = { statement->lo, statement->hi };

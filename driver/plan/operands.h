@@ -20,6 +20,9 @@ int operand_chain(const struct net *net, const struct sched_statement *statement
 // What a statement reads for a tensor that it wants: the tensor itself, or what `using` names in its place.
 int operand_source(const struct net *net, const struct sched_statement *statement, int tensor);
 
+// The normalizations that a statement makes on the way from what `using` names; each once. At most `max` into `nodes`; their number.
+int operand_remade(const struct net *net, const struct sched_statement *statement, int *nodes, int max);
+
 // Rows of an operand: those that stand behind it, else those that the statement needs of it.
 struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand);
 

@@ -47,6 +47,11 @@ struct uses {
 
 static void find_statement_uses(struct uses *uses, const struct net *net, const struct sched_statement *statement)
 {
+	int nodes[SCHED_LIST_MAX];
+	const int remade = operand_remade(net, statement, nodes, SCHED_LIST_MAX);
+
+	for (int i = 0; i < remade; i++)
+		uses->read[nodes[i]] = true;
 	if (statement->op == SCHED_ACCUMULATE)
 		uses->summed[statement->node] = true;
 	if (statement->op != SCHED_COMPUTE)
