@@ -7,6 +7,7 @@
 
 #include "driver/plan/build.h"
 #include "driver/plan/paper/hybrid/pins.h"
+#include "driver/plan/paper/hybrid/tile.h"
 
 enum { TENSORS = SCHED_GRAD + 1 };
 
@@ -392,6 +393,15 @@ static void nodes_of(const struct emitter *emitter, int *first, int *last)
 	}
 }
 
+static int emit_tile(struct emitter *emitter, struct sched_group *made)
+{
+	struct hybrid_chain chain;
+
+	if (!hybrid_chain_find(&chain, emitter->view, emitter->group->first, emitter->group->last))
+		return HYBRID_UNFIT;
+	return hybrid_tile(made, &chain, emitter->view, emitter->group->strips, emitter->plan->stored, emitter->search->planner->err);
+}
+
 static int emit_group(struct emitter *emitter, struct schedule *schedule)
 {
 	const struct hybrid_group *group = emitter->group;
@@ -402,15 +412,17 @@ static int emit_group(struct emitter *emitter, struct schedule *schedule)
 
 	nodes_of(emitter, &first, &last);
 	made = build_group(schedule, group->phase, first, last, nodes);
-	if (made)
+	if (made && !group->strips)
 		emitter->strip = build_strip(made);
-	if (!emitter->strip || !stores) {
+	if (!made || !stores || (!group->strips && !emitter->strip)) {
 		free(stores);
 		return wc_fail(emitter->search->planner->err, WC_ERR_SYSTEM, "out of memory");
 	}
 	made->sub_batch = group->sub_batch;
 	memset(emitter->had, 0, (size_t)nodes * TENSORS);
-	for (int i = 0; !emitter->rc && i < count; i++)
+	if (group->strips)
+		emitter->rc = emit_tile(emitter, made);
+	for (int i = 0; !emitter->rc && !group->strips && i < count; i++)
 		emit_module(emitter, &group->picks[group->phase == SCHED_FORWARD ? i : count - 1 - i], stores);
 	free(stores);
 	for (int i = first; group->streamed && i <= last; i++)

@@ -34,7 +34,7 @@ static void pin(struct pins *pins, struct sched_policy *policy, int node)
 
 static bool is_made_again(const struct hybrid_group *group, const struct hybrid_view *view, int node)
 {
-	for (int i = 0; i <= group->last - group->first; i++)
+	for (int i = 0; !group->strips && i <= group->last - group->first; i++)
 		if (view->nodes[node].made >= 0 && group->picks[i].option->template.again && group->picks[i].option->template.again[view->nodes[node].made])
 			return true;
 	return false;
@@ -91,7 +91,8 @@ static void pin_all(struct pins *pins, const struct uses *uses, const struct hyb
 int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, struct sched_group *made)
 {
 	const struct plan_options *options = search->planner->options;
-	const int iterations = (options->batch + made->sub_batch - 1) / made->sub_batch;
+	// Of the statements, strips included.
+	const int iterations = (options->batch + made->sub_batch - 1) / made->sub_batch * made->strip_count;
 	struct pins pins = { .net = search->view->graph->net, .group = made };
 	struct paper_occupancy occupancy;
 	struct uses uses;
@@ -110,7 +111,7 @@ int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, s
 	if (!group->streamed)
 		pin_all(&pins, &uses, group, search->view, iterations);
 	free(flags);
-	snprintf(text, sizeof(text), "%s needs most, %" PRId64 " bytes a sample: %d of %d fit, %d iterations", pins.net->nodes[occupancy.node].name,
+	snprintf(text, sizeof(text), "%s needs most, %" PRId64 " bytes a sample: %d of %d fit, %d passes", pins.net->nodes[occupancy.node].name,
 		 occupancy.sample_bytes, made->sub_batch, options->batch, iterations);
 	made->reason = strdup(group->streamed ? "one sample does not fit: everything streams" : text);
 	return made->reason ? 0 : wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");

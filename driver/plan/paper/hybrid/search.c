@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "driver/plan/paper/hybrid/options.h"
+#include "driver/plan/paper/hybrid/tiles.h"
 
 enum { EDGES = 4, PIN_LEVELS = 10 };
 
@@ -92,6 +93,7 @@ struct choice {
 	struct level level;
 	int64_t pins;
 	bool streamed;
+	int strips; // 0: not tiled
 };
 
 // What the batch moves through one module, and what each iteration reads more for what is made again.
@@ -190,6 +192,37 @@ static void try_groups(struct pass *pass, int first, struct level level, int64_t
 	}
 }
 
+// Groups in row strips that begin at a module; what a strip leaves of the buffer takes weights and sums.
+static int try_tiles(struct pass *pass, int first)
+{
+	const int modules = pass->search->view->graph->module_count;
+	int64_t weights = 0, read = 0;
+
+	for (int last = first; last < modules; last++) {
+		struct hybrid_tilings tilings;
+		int rc = hybrid_tilings_find(&tilings, pass->search, pass->phase, first, last, pass->room);
+
+		if (rc)
+			return rc;
+		weights += pass->weights[last];
+		read += pass->read[last];
+		if (!tilings.count && last > first)
+			return 0;
+		for (int i = 0; i < tilings.count; i++)
+			for (int k = 0; k < pass->level_count; k++) {
+				const struct hybrid_tiling *tiling = &tilings.list[i];
+				const int64_t left = pass->room - pass->levels[k].sub_batch * tiling->need;
+
+				if (left < 0)
+					continue;
+				consider(pass, last + 1, (struct choice){ .cost = pass->best[first].cost + (double)tiling->moves +
+										  weight_bytes(pass, pass->levels[k].iterations * tiling->strips, left, 0, weights, read),
+									  .first = first, .level = pass->levels[k], .strips = tiling->strips });
+			}
+	}
+	return 0;
+}
+
 // Nothing stays: what may not stream is read twice.
 static double streamed_bytes(const struct hybrid_option *option)
 {
@@ -225,7 +258,8 @@ static int add_group(struct pass *pass, struct hybrid_plan *plan, int first, int
 {
 	const int count = plan->counts[pass->phase];
 	struct hybrid_group *groups = reallocarray(plan->groups[pass->phase], (size_t)count + 1, sizeof(*groups));
-	struct hybrid_group group = { .phase = pass->phase, .first = first, .last = last, .sub_batch = choice->level.sub_batch, .streamed = choice->streamed };
+	struct hybrid_group group = { .phase = pass->phase, .first = first, .last = last, .sub_batch = choice->level.sub_batch, .streamed = choice->streamed,
+				      .strips = choice->strips };
 
 	if (!groups)
 		return WC_ERR_SYSTEM;
@@ -237,6 +271,8 @@ static int add_group(struct pass *pass, struct hybrid_plan *plan, int first, int
 	for (int module = first; module <= last; module++) {
 		struct module_cost cost = { .bytes = 0 };
 
+		if (choice->strips)
+			continue;
 		if (choice->streamed)
 			cost.pick.option = &pass->options[module * EDGES + EDGES - 1].list[0];
 		else
@@ -296,8 +332,11 @@ static int run_pass(struct pass *pass, struct hybrid_plan *plan)
 				for (int pin = 0; pin < PIN_LEVELS; pin++)
 					try_groups(pass, first, pass->levels[level], pass->room / PIN_LEVELS * pin);
 			try_streamed(pass, first);
+			if (!rc)
+				rc = try_tiles(pass, first);
 		}
-		rc = collect(pass, plan);
+		if (!rc)
+			rc = collect(pass, plan);
 	}
 	free(pass->weights);
 	free(pass->levels);
@@ -317,7 +356,7 @@ static int find_stored(const struct hybrid_search *search, struct hybrid_plan *p
 	for (int g = 0; g < plan->counts[SCHED_BACKWARD]; g++) {
 		const struct hybrid_group *group = &plan->groups[SCHED_BACKWARD][g];
 
-		for (int m = 0; m <= group->last - group->first; m++)
+		for (int m = 0; !group->strips && m <= group->last - group->first; m++)
 			for (int i = 0; i < nodes; i++)
 				plan->stored[i] &= !group->picks[m].option->template.again[i];
 	}

@@ -37,6 +37,7 @@ struct hybrid_group {
 	int first, last;  // modules
 	int sub_batch;
 	bool streamed;    // one module, nothing stays, the whole mini-batch
+	int strips;       // of a tiled group, which has no picks; 0: not tiled
 	struct hybrid_pick *picks; // [last - first + 1]; owned
 };
 
