@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/cli/plan.h"
+#include "driver/plan/paper/paper.h"
 
 // Whether a statement belongs in one of a group's lists of tensors.
 typedef bool belongs(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
@@ -118,6 +119,8 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",
 			(json_int_t)account->macs, "extra_macs", 100 * (double)account->extra_macs / training, "peak_footprint_bytes",
 			(json_int_t)costs->footprint_bytes, "commands", (json_int_t)account->commands, "groups", groups);
+	if (schedule->accounting == SCHED_PAPER)
+		json_object_set_new(all, "lower_bound_dram_bytes", json_integer((json_int_t)paper_lower_bound(net, schedule->batch)));
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	printf("\n");
 	json_decref(all);

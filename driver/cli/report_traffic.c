@@ -12,7 +12,7 @@
 
 static const char paper_nets[] = "alexnet,vgg16,resnet50,resnet101,resnet152,inception-v3,inception-v4";
 static const char deep_nets[] = "resnet50,resnet101,resnet152,inception-v3,inception-v4";
-static const char paper_schedules[] = "baseline,il,mbs-fs,mbs1,mbs2";
+static const char paper_schedules[] = "baseline,il,mbs-fs,mbs1,mbs2,hybrid";
 
 enum { MEAN_MAX = 64 };
 
@@ -122,6 +122,15 @@ static int find_baseline(struct table *table, struct wc_error *err)
 	return result;
 }
 
+// What no schedule can do without.
+static void print_bound(const struct table *table)
+{
+	const uint64_t bytes = paper_lower_bound(&table->net, report_batch(table->options, table->net_name));
+
+	if (table->options->form == REPORT_TABLE)
+		fprintf(table->file, "%-13s %-9s %15" PRIu64 " %7.4f\n", table->net_name, "(bound)", bytes, (double)bytes / (double)table->baseline_bytes);
+}
+
 static int visit_net(const char *name, void *context, struct wc_error *err)
 {
 	struct table *table = context;
@@ -131,6 +140,8 @@ static int visit_net(const char *name, void *context, struct wc_error *err)
 		result = find_baseline(table, err);
 	if (!result)
 		result = report_each(table->options->schedules ? table->options->schedules : paper_schedules, visit_schedule, table, err);
+	if (!result)
+		print_bound(table);
 	net_release(&table->net);
 	return result;
 }

@@ -9,12 +9,19 @@
 //   mbs1      groups of modules, each with its sub-batch; a tensor stays on the chip for a reader directly behind its producer
 //   mbs2      the same; everything that a group makes stays to its last use
 //   mbs       mbs2
+//   hybrid    the best of all these and of a search of its own (hybrid/): forward and backward grouped apart, weights pinned in what a
+//             sub-batch leaves, normalizations and ReLUs regenerated, saved tensors held, row strips, convolutions recomputed
+//             within options->max_extra_percent; best by options->objective
 //
 // A module that does not fit with one sample streams like the baseline.
 #ifndef WC_PLAN_PAPER_H
 #define WC_PLAN_PAPER_H
 
 #include "driver/plan/plan.h"
+
+// DRAM bytes that no schedule of a training step can do without, however large the buffer: images and parameters read, the output
+// written and its gradient read, parameters' gradients written, each once.
+uint64_t paper_lower_bound(const struct net *net, int batch);
 
 // By name. 0 and a schedule to release, or an error and nothing.
 int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);

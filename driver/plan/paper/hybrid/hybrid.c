@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The hybrid planner: the cheapest of its own search and of every other planner, within the budget of extra MACs.
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "driver/plan/account_paper.h"
+#include "driver/plan/paper/hybrid/score.h"
 #include "driver/plan/paper/hybrid/search.h"
 
 enum { PRICE_STEPS = 12 };
 
-// Bytes of the groups that are in the schedule.
-static int bytes_of(const struct paper_planner *planner, uint64_t *bytes)
-{
-	struct account account;
-	int rc = account_paper_schedule(planner->schedule, planner->graph.net, &account, planner->err);
-
-	*bytes = rc ? 0 : account_total_bytes(&account);
-	return rc;
-}
+static const double least_price = 1e-5, highest_price = 1e-1; // of a MAC, in bytes
 
 static void drop_groups(struct schedule *schedule)
 {
@@ -34,24 +27,24 @@ struct best {
 	struct sched_group *groups;
 	int count;
 	uint32_t reserve_bytes;
-	uint64_t bytes;
+	double score;
 };
 
-// Keep what is in the schedule if it moves less than the best; the schedule is left empty.
+// Keep what is in the schedule if it is better than the best; the schedule is left empty.
 static int keep_if_better(struct paper_planner *planner, struct best *best)
 {
 	struct schedule *schedule = planner->schedule;
-	uint64_t bytes;
-	int rc = bytes_of(planner, &bytes);
+	double score;
+	int rc = hybrid_score(planner, &score);
 
-	if (rc || bytes >= best->bytes) {
+	if (rc || score >= best->score) {
 		drop_groups(schedule);
 		return rc;
 	}
 	for (int i = 0; i < best->count; i++)
 		sched_group_release(&best->groups[i]);
 	free(best->groups);
-	*best = (struct best){ schedule->groups, schedule->group_count, schedule->reserve_bytes, bytes };
+	*best = (struct best){ schedule->groups, schedule->group_count, schedule->reserve_bytes, score };
 	schedule->groups = NULL;
 	schedule->group_count = 0;
 	schedule->reserve_bytes = 0;
@@ -77,11 +70,11 @@ static int try_price(struct paper_planner *planner, struct hybrid_search *search
 	return rc;
 }
 
-// Bisection on the price of a MAC, in bytes, until the budget is used up.
+// Bisection on the price of a MAC, until the budget is used up. What is best by another measure than traffic may lie below that.
 static int spend_budget(struct paper_planner *planner, const struct hybrid_view *view, struct best *best)
 {
 	const int64_t limit = net_training_macs(planner->graph.net) * planner->options->max_extra_percent / 100;
-	double low = 1e-5, high = 1e-1;
+	double low = least_price, high = highest_price;
 	struct hybrid_search search;
 	int rc = hybrid_search_init(&search, planner, view, true);
 	bool within = false;
@@ -89,7 +82,7 @@ static int spend_budget(struct paper_planner *planner, const struct hybrid_view 
 	if (!rc)
 		rc = try_price(planner, &search, 0, limit, best, &within);
 	for (int i = 0; !rc && !within && i < PRICE_STEPS; i++) {
-		const double price = low * __builtin_sqrt(high / low);
+		const double price = sqrt(low * high);
 		bool here;
 
 		rc = try_price(planner, &search, price, limit, best, &here);
@@ -98,6 +91,8 @@ static int spend_budget(struct paper_planner *planner, const struct hybrid_view 
 		else
 			low = price;
 	}
+	for (int i = 0; !rc && planner->options->objective != PLAN_TRAFFIC && i < PRICE_STEPS; i++)
+		rc = try_price(planner, &search, least_price * pow(highest_price / least_price, (double)i / PRICE_STEPS), limit, best, &within);
 	hybrid_search_release(&search);
 	return rc;
 }
@@ -124,7 +119,7 @@ static int search_plans(struct paper_planner *planner, struct best *best)
 int paper_hybrid(struct paper_planner *planner)
 {
 	int (*const others[])(struct paper_planner *) = { paper_baseline, paper_il, paper_mbs_fs, paper_mbs1, paper_mbs2 };
-	struct best best = { .bytes = UINT64_MAX };
+	struct best best = { .score = DBL_MAX };
 	int rc = search_plans(planner, &best);
 
 	// A network that is no chain of values still has the other planners.
