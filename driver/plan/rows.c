@@ -25,15 +25,11 @@ bool rows_contain(struct rows outer, struct rows inner)
 	return rows_empty(inner) || (outer.lo <= inner.lo && inner.hi <= outer.hi);
 }
 
-// The taps of a sliding window along the height.
-struct window {
-	int span, stride, pad; // span: from the first tap's row to behind the last one's
-};
-
-static bool window_of(const struct net_node *node, struct window *window)
+bool rows_window(const struct net_node *node, struct row_window *window)
 {
 	const struct net_conv *conv = &node->conv;
 
+	*window = (struct row_window){ .span = 1, .stride = 1 };
 	if (node->op != NET_CONV && node->op != NET_MAX_POOL && node->op != NET_AVG_POOL)
 		return false;
 	window->span = (node->op == NET_CONV ? conv->dilation_h : 1) * (conv->kernel_h - 1) + 1;
@@ -51,14 +47,14 @@ static bool reads_all(const struct net_node *node)
 struct rows rows_of_input(const struct net_node *node, struct rows out)
 {
 	const int height = node->in.height, size = node->pool_size;
-	struct window window;
+	struct row_window window;
 	int lo, hi;
 
 	if (reads_all(node))
 		return rows_empty(out) ? (struct rows){ 0, 0 } : (struct rows){ 0, height };
 	if (node->op == NET_ADAPTIVE_POOL && !rows_empty(out))
 		return (struct rows){ (int)((int64_t)out.lo * height / size), (int)div_up((int64_t)out.hi * height, size) };
-	if (!window_of(node, &window))
+	if (!rows_window(node, &window))
 		return out;
 	lo = out.lo * window.stride - window.pad;
 	hi = rows_empty(out) ? lo : (out.hi - 1) * window.stride - window.pad + window.span;
@@ -70,7 +66,7 @@ struct rows rows_of_input(const struct net_node *node, struct rows out)
 struct rows rows_of_gradient(const struct net_node *node, struct rows in)
 {
 	const int height = node->in.height, size = node->pool_size;
-	struct window window;
+	struct row_window window;
 
 	if (rows_empty(in))
 		return in;
@@ -78,7 +74,7 @@ struct rows rows_of_gradient(const struct net_node *node, struct rows in)
 		return (struct rows){ 0, node->out.height };
 	if (node->op == NET_ADAPTIVE_POOL) // the first output row whose window ends behind lo, the last that begins before hi
 		return (struct rows){ (int)((int64_t)in.lo * size / height), (int)div_up((int64_t)in.hi * size, height) };
-	if (!window_of(node, &window))
+	if (!rows_window(node, &window))
 		return in;
 	// A negative dividend only ever means row 0, whichever way the division rounds.
 	return (struct rows){

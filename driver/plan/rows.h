@@ -29,6 +29,14 @@ struct rows rows_hull(struct rows a, struct rows b);
 // Whether `outer` holds all of `inner`.
 bool rows_contain(struct rows outer, struct rows inner);
 
+// The taps of an operator that slides over the rows: a convolution or a pool with a kernel.
+struct row_window {
+	int span, stride, pad; // span: from the first tap's row to behind the last one's
+};
+
+// False, and one row for one row, if the operator is none of these.
+bool rows_window(const struct net_node *node, struct row_window *window);
+
 // Rows of a node's input that its output rows read, cut to the image.
 struct rows rows_of_input(const struct net_node *node, struct rows out);
 // Rows of a node's output on which these input rows' gradient depends, cut to the tensor; may be empty.

@@ -5,7 +5,7 @@
 // Backward runs from the bottom strip up: it takes the same lines to recompute the strip's feature maps, and hands
 // lines of gradients upwards, so that nothing is computed twice in a phase.
 #include "driver/plan/device/planner.h"
-#include "driver/plan/device/strips.h"
+#include "driver/plan/strips.h"
 
 static int no_memory(struct planner *planner)
 {

@@ -5,7 +5,7 @@
 // input's gradient is gathered in the one strip that owns it, every output row of a convolution enters the weight gradient
 // in the one strip that owns it.
 #include "driver/plan/device/planner.h"
-#include "driver/plan/device/strips.h"
+#include "driver/plan/strips.h"
 
 static int no_memory(struct planner *planner)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of every layer of a segment in every strip.
+// Rows of every layer of a segment in every strip. A segment is nodes first..last, each of which reads the one before it: convolutions, pools with a
+// kernel, and what makes a row from the same row. The first may read any node.
 #ifndef WC_PLAN_STRIPS_H
 #define WC_PLAN_STRIPS_H
 
 #include "driver/plan/rows.h"
 
-// One interval per strip and node first - 1 .. last; node first - 1 is the segment's input.
+// One interval per strip and node first - 1 .. last; node first - 1 stands for the segment's input.
 struct strip_rows {
 	struct rows *rows;
 	int first, last, strips;
@@ -24,7 +25,7 @@ void strip_rows_overl(struct strip_rows *need, const struct net *net);
 // the middle of their overlap.
 void strip_rows_own(struct strip_rows *own, const struct strip_rows *need, const struct net *net);
 // 2PS: each layer's rows divided so that a strip ends where the next layer's strip needs it to:
-// b_in = (b_out - 1) stride - pad + dilation (kernel - 1) + 1; the boundaries of the last layer are what an even division of the
+// b_in = (b_out - 1) stride - pad + dilation (kernel - 1) + 1, dilation 1 for pools; the boundaries of the last layer are what an even division of the
 // input lets be computed, or even themselves if that gives fewer strips. False if the layers cannot be cut so.
 bool strip_rows_2ps(struct strip_rows *table, const struct net *net);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/device/strips.h"
+#include "driver/plan/strips.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,12 @@ void strip_rows_release(struct strip_rows *table)
 struct rows *strip_rows_at(const struct strip_rows *table, int strip, int node)
 {
 	return &table->rows[strip * (table->last - table->first + 2) + node - table->first + 1];
+}
+
+// Rows of a layer of the table; of the input for first - 1.
+static int height_of(const struct strip_rows *table, const struct net *net, int node)
+{
+	return node < table->first ? net->nodes[table->first].in.height : net->nodes[node].out.height;
 }
 
 // The i-th of the boundaries that divide `rows` into `strips` as evenly as can be.
@@ -55,7 +61,7 @@ void strip_rows_own(struct strip_rows *own, const struct strip_rows *need, const
 		int lo = 0;
 
 		for (int i = 0; i < own->strips; i++) {
-			int hi = net->nodes[node].out.height;
+			int hi = height_of(own, net, node);
 
 			if (i + 1 < own->strips)
 				hi = (strip_rows_at(need, i, node)->hi + strip_rows_at(need, i + 1, node)->lo) / 2;
@@ -68,23 +74,23 @@ void strip_rows_own(struct strip_rows *own, const struct strip_rows *need, const
 // Output rows that can be computed from the first `rows` rows of the input.
 static int computable(const struct net_node *node, int rows)
 {
-	const struct net_conv *conv = &node->conv;
-	int span = rows + conv->pad_h - conv->dilation_h * (conv->kernel_h - 1) - 1, out;
+	struct row_window window;
+	int span, out;
 
-	if (node->op != NET_CONV)
+	if (!rows_window(node, &window))
 		return rows;
-	out = span < 0 ? 0 : span / conv->stride_h + 1;
+	span = rows + window.pad - window.span;
+	out = span < 0 ? 0 : span / window.stride + 1;
 	return out < node->out.height ? out : node->out.height;
 }
 
 // Input rows that the first `rows` output rows need, rows > 0; not cut to the image.
 static int needed(const struct net_node *node, int rows)
 {
-	const struct net_conv *conv = &node->conv;
+	struct row_window window;
 
-	if (node->op != NET_CONV)
-		return rows;
-	return (rows - 1) * conv->stride_h - conv->pad_h + conv->dilation_h * (conv->kernel_h - 1) + 1;
+	rows_window(node, &window);
+	return (rows - 1) * window.stride - window.pad + window.span;
 }
 
 // Write boundary `boundary`, at row `out` of the last layer, into the strips on both its sides. False if a layer below
@@ -92,7 +98,7 @@ static int needed(const struct net_node *node, int rows)
 static bool cut(struct strip_rows *table, const struct net *net, int boundary, int out)
 {
 	for (int node = table->last, rows = out; node >= table->first - 1; node--) {
-		if (rows <= 0 || rows >= net->nodes[node].out.height)
+		if (rows <= 0 || rows >= height_of(table, net, node))
 			return false;
 		strip_rows_at(table, boundary - 1, node)->hi = rows;
 		strip_rows_at(table, boundary, node)->lo = rows;
@@ -108,7 +114,7 @@ static int boundary_of(const struct strip_rows *table, const struct net *net, bo
 
 	if (!by_input)
 		return even(net->nodes[table->last].out.height, i, table->strips);
-	rows = even(net->nodes[table->first - 1].out.height, i, table->strips);
+	rows = even(height_of(table, net, table->first - 1), i, table->strips);
 	for (int node = table->first; node <= table->last; node++)
 		rows = computable(&net->nodes[node], rows);
 	return rows;
@@ -129,7 +135,7 @@ bool strip_rows_2ps(struct strip_rows *table, const struct net *net)
 		if (!good)
 			continue;
 		for (int node = table->first - 1; node <= table->last; node++)
-			strip_rows_at(table, table->strips - 1, node)->hi = net->nodes[node].out.height;
+			strip_rows_at(table, table->strips - 1, node)->hi = height_of(table, net, node);
 		return true;
 	}
 	return false;
