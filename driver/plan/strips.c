@@ -120,6 +120,21 @@ static int boundary_of(const struct strip_rows *table, const struct net *net, bo
 	return rows;
 }
 
+static void end_last_strip(struct strip_rows *table, const struct net *net)
+{
+	for (int node = table->first - 1; node <= table->last; node++)
+		strip_rows_at(table, table->strips - 1, node)->hi = height_of(table, net, node);
+}
+
+bool strip_rows_2ps_at(struct strip_rows *table, const struct net *net, const int *boundaries)
+{
+	for (int i = 1; i < table->strips; i++)
+		if (boundaries[i - 1] <= (i > 1 ? boundaries[i - 2] : 0) || !cut(table, net, i, boundaries[i - 1]))
+			return false;
+	end_last_strip(table, net);
+	return true;
+}
+
 bool strip_rows_2ps(struct strip_rows *table, const struct net *net)
 {
 	for (int by_input = 1; by_input >= 0; by_input--) {
@@ -134,8 +149,7 @@ bool strip_rows_2ps(struct strip_rows *table, const struct net *net)
 		}
 		if (!good)
 			continue;
-		for (int node = table->first - 1; node <= table->last; node++)
-			strip_rows_at(table, table->strips - 1, node)->hi = height_of(table, net, node);
+		end_last_strip(table, net);
 		return true;
 	}
 	return false;

@@ -28,5 +28,7 @@ void strip_rows_own(struct strip_rows *own, const struct strip_rows *need, const
 // b_in = (b_out - 1) stride - pad + dilation (kernel - 1) + 1, dilation 1 for pools; the boundaries of the last layer are what an even division of the
 // input lets be computed, or even themselves if that gives fewer strips. False if the layers cannot be cut so.
 bool strip_rows_2ps(struct strip_rows *table, const struct net *net);
+// The same with the strips - 1 boundaries of the last layer given.
+bool strip_rows_2ps_at(struct strip_rows *table, const struct net *net, const int *boundaries);
 
 #endif

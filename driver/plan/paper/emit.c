@@ -105,3 +105,10 @@ int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const
 	}
 	return rc;
 }
+
+int paper_emit_layer(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int node, struct wc_error *err)
+{
+	const struct paper_group group = { .phase = phase, .reuse = PAPER_STREAMED, .sub_batch = schedule->batch, .blocked = true };
+
+	return emit_nodes(schedule, graph, &group, node, node, err);
+}

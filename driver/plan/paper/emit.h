@@ -27,5 +27,7 @@ struct paper_group {
 
 // Append the group to the schedule; PAPER_STREAMED becomes a group per layer. 0 or WC_ERR_SYSTEM.
 int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, struct wc_error *err);
+// Append one layer by itself over the whole mini-batch, everything through DRAM, as the baseline has it. 0 or WC_ERR_SYSTEM.
+int paper_emit_layer(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int node, struct wc_error *err);
 
 #endif

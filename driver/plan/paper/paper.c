@@ -12,6 +12,7 @@ static const struct {
 	int (*plan)(struct paper_planner *planner);
 } planners[] = {
 	{ "baseline", paper_baseline }, { "il", paper_il }, { "mbs-fs", paper_mbs_fs }, { "mbs1", paper_mbs1 }, { "mbs2", paper_mbs2 }, { "mbs", paper_mbs2 },
+	{ "overl", paper_overl }, { "2ps", paper_2ps }, { "overl-h", paper_overl_h }, { "2ps-h", paper_2ps_h },
 	{ "hybrid", paper_hybrid },
 };
 

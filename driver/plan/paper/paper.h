@@ -9,6 +9,10 @@
 //   mbs1      groups of modules, each with its sub-batch; a tensor stays on the chip for a reader directly behind its producer
 //   mbs2      the same; everything that a group makes stays to its last use
 //   mbs       mbs2
+//   overl     row-centric: the first run of convolutions, ReLUs and pools is cut into strips that carry their halo, as far as that saves;
+//             the rest layer by layer
+//   2ps       the same, with strips that hand lines on
+//   overl-h, 2ps-h  the network is cut into several such segments, with stored tensors between; what cannot be tiled goes layer by layer
 //   hybrid    the best of all these and of a search of its own (hybrid/): forward and backward grouped apart, weights pinned in what a
 //             sub-batch leaves, normalizations and ReLUs regenerated, saved tensors held, row strips, convolutions recomputed
 //             within options->max_extra_percent; best by options->objective

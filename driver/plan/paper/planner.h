@@ -19,6 +19,10 @@ int paper_il(struct paper_planner *planner);
 int paper_mbs_fs(struct paper_planner *planner);
 int paper_mbs1(struct paper_planner *planner);
 int paper_mbs2(struct paper_planner *planner);
+int paper_overl(struct paper_planner *planner);
+int paper_2ps(struct paper_planner *planner);
+int paper_overl_h(struct paper_planner *planner);
+int paper_2ps_h(struct paper_planner *planner);
 int paper_hybrid(struct paper_planner *planner); // hybrid/
 
 // Append a group, with its reason as a printf-style text; NULL: none.
