@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "driver/plan/account_paper.h"
 #include "driver/plan/paper/hybrid/score.h"
 #include "driver/plan/paper/hybrid/search.h"
 
@@ -30,14 +31,23 @@ struct best {
 	double score;
 };
 
-// Keep what is in the schedule if it is better than the best; the schedule is left empty.
+// MACs that the budget allows, one sample.
+static int64_t budget(const struct paper_planner *planner)
+{
+	return net_training_macs(planner->graph.net) * planner->options->max_extra_percent / 100;
+}
+
+// Keep what is in the schedule if it is better than the best and within the budget; the schedule is left empty.
 static int keep_if_better(struct paper_planner *planner, struct best *best)
 {
 	struct schedule *schedule = planner->schedule;
+	struct account account;
 	double score;
 	int rc = hybrid_score(planner, &score);
 
-	if (rc || score >= best->score) {
+	if (!rc)
+		rc = account_paper_schedule(schedule, planner->graph.net, &account, planner->err);
+	if (rc || score >= best->score || account.extra_macs > (uint64_t)budget(planner) * (uint64_t)schedule->batch) {
 		drop_groups(schedule);
 		return rc;
 	}
@@ -73,7 +83,7 @@ static int try_price(struct paper_planner *planner, struct hybrid_search *search
 // Bisection on the price of a MAC, until the budget is used up. What is best by another measure than traffic may lie below that.
 static int spend_budget(struct paper_planner *planner, const struct hybrid_view *view, struct best *best)
 {
-	const int64_t limit = net_training_macs(planner->graph.net) * planner->options->max_extra_percent / 100;
+	const int64_t limit = budget(planner);
 	double low = least_price, high = highest_price;
 	struct hybrid_search search;
 	int rc = hybrid_search_init(&search, planner, view, true);
@@ -118,7 +128,8 @@ static int search_plans(struct paper_planner *planner, struct best *best)
 
 int paper_hybrid(struct paper_planner *planner)
 {
-	int (*const others[])(struct paper_planner *) = { paper_baseline, paper_il, paper_mbs_fs, paper_mbs1, paper_mbs2 };
+	int (*const others[])(struct paper_planner *) = { paper_baseline, paper_il,    paper_mbs_fs,  paper_mbs1, paper_mbs2,
+							  paper_overl,    paper_2ps,   paper_overl_h, paper_2ps_h };
 	struct best best = { .score = DBL_MAX };
 	int rc = search_plans(planner, &best);
 
