@@ -25,6 +25,8 @@ ROOT_BUILD := build
 BUILD := $(ROOT_BUILD)$(if $(SANITIZE),/sanitize)
 GEN := $(ROOT_BUILD)/gen
 RTL_BUILD := $(ROOT_BUILD)/rtl
+# The RTL configuration of the quick tests and of `make run`. Here, as prerequisites are expanded where they are read.
+QUICK := r16c16-b65536-w16-m1-rtl
 
 WARN := -Wall -Wextra -Werror
 # The golden model's bits need one rounding per operation: never contract a*b+c.
@@ -79,7 +81,7 @@ $(GEN)/cmd_check.v: what = check
 $(GENERATED): rtl/commands.def scripts/gen-commands
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
-	$(Q)scripts/gen-commands $(what) $< > $@
+	$(Q)scripts/gen-commands $(what) $< > $@.$$$$ && mv $@.$$$$ $@
 
 # ---- the library and the command ---------------------------------------------------------------
 
@@ -105,10 +107,6 @@ $(BUILD)/wavecore: $(CLI_OBJS) $(LIB)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
 # ---- the verilated device, one shared object per configuration ---------------------------------
-
-# The quick configuration and the full-size one.
-QUICK := r16c16-b65536-w16-m1-rtl
-FULL := r128c128-b10485760-w128-m1-dpi
 
 include rtl/rules.mk
 

@@ -41,7 +41,7 @@ RTL_OBJS := $(RTL_SHIM_SRCS:%.c=$(RTL_OBJ)/%.o)
 $(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -g $(FAST) $(WARN) $(FLOAT) -fPIC -fvisibility=hidden -I. -I$(GEN) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -g $(FAST) $(WARN) $(FLOAT) -fPIC -fvisibility=hidden -I. -I$(GEN) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 .PRECIOUS: $(RTL_OBJ)/%.o
 
 -include $(RTL_OBJS:.o=.d)
@@ -53,9 +53,12 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>-m<stages>-<rtl|dpi>[-waves][-rand]))
 	@mkdir -p $(@D)
 	$(call say,VERILATE,$*)
-	@# From scratch: Verilator's own makefile does not know of the C objects and flags.
-	@rm -rf $(@D)/model $@
-	$(Q)$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $@) \
+	@# Of two makes that want one configuration the second waits, and finds the work done. The library gets its name when it is whole,
+	@# so that what is there can be loaded at any time. From scratch: Verilator's own makefile does not know of the C objects and flags.
+	$(Q)exec 9> $(@D)/.lock; \
+	flock -n 9 || { echo "waiting for another build of $*" >&2; flock 9; [ -e $@ ] && [ -z "$$(find $^ -newer $@ -print -quit)" ] && exit 0; }; \
+	rm -rf $(@D)/model; \
+	$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $(@D))/model/wc_rtl.so \
 		-GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
 		-GBusBytes=$(call rtl_bus,$*) -GMacStages=$(call rtl_stages,$*) \
 		$(if $(filter dpi,$(call rtl_arith,$*)),+define+WC_ARRAY_DPI,+define+WC_ARRAY_FAST) \
@@ -67,7 +70,8 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 		-LDFLAGS "-shared -Wl,--version-script=$(CURDIR)/csim/rtl/shim/exports.map -Wl,-Bsymbolic" \
 		-MAKEFLAGS "OPT_FAST=-O3 OPT_SLOW=-O1 OPT_GLOBAL=-O2 CXX='$(CXX)' LINK='$(CXX)'" \
 		$(RTL_PKGS) $(filter %.vlt,$(RTL_SIM)) $(RTL_SRCS) $(filter %.sv,$(RTL_SIM)) $(abspath csim/rtl/shim/shim.cpp) \
-		$(abspath $(RTL_OBJS)) > $(@D)/log 2>&1 || { cat $(@D)/log >&2; exit 1; }
+		$(abspath $(RTL_OBJS)) > $(@D)/log 2>&1 || { cat $(@D)/log >&2; exit 1; }; \
+	mv $(@D)/model/wc_rtl.so $@
 
 # ---- lint and synthesis --------------------------------------------------------------------------
 
