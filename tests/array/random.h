@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random numbers of the array tests. The seed comes from WC_SEED or the clock and is printed, so that a failure can be run again.
+// Random numbers of the array tests. The seed is that of tests/seed.h.
 #ifndef WC_TESTS_ARRAY_RANDOM_H
 #define WC_TESTS_ARRAY_RANDOM_H
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/seed.h"
 #include "traces/splitmix.h"
 
 struct rng {
@@ -18,14 +19,7 @@ struct rng {
 
 static inline struct rng rng_start(const char *test)
 {
-	const char *text = getenv("WC_SEED");
-	struct timespec now;
-	struct rng rng;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	rng.state = text ? strtoull(text, NULL, 0) : (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
-	fprintf(stderr, "%s: WC_SEED=%" PRIu64 "\n", test, rng.state);
-	return rng;
+	return (struct rng){tests_seed(test, 1)};
 }
 
 static inline uint64_t rng_next(struct rng *rng)

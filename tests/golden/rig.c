@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "csim/golden/half.h"
 #include "csim/golden/reference.h"
+#include "tests/seed.h"
 #include "traces/splitmix.h"
 
 //  batch  in h w c      out h w c    kernel  stride  pad   dilation
@@ -33,21 +33,11 @@ const struct golden_conv rig_shapes[] = {
 };
 const int rig_shape_count = sizeof(rig_shapes) / sizeof(rig_shapes[0]);
 
-// Before the test processes are made, so that all of them have the same seed from the environment.
-static __attribute__((constructor)) void choose_seed(void)
-{
-	char text[32];
-
-	if (getenv("WC_SEED"))
-		return;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)time(NULL));
-	setenv("WC_SEED", text, 1);
-	fprintf(stderr, "WC_SEED=%s\n", text);
-}
+TESTS_ONE_SEED("tests/golden", 1)
 
 uint64_t rig_seed(void)
 {
-	return strtoull(getenv("WC_SEED"), NULL, 0);
+	return tests_seed_chosen();
 }
 
 uint64_t rig_random(uint64_t *state)

@@ -8,7 +8,7 @@
 
 #include "csim/golden/conv.h"
 
-// The seed of this run: WC_SEED, or else the clock, printed then.
+// The seed of this run, as tests/seed.h chooses it.
 uint64_t rig_seed(void);
 // Next number of a test's own sequence (splitmix64); start with state = rig_seed() + a constant of the test.
 uint64_t rig_random(uint64_t *state);

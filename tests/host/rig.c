@@ -4,28 +4,14 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-void rig_net(struct net *net, const char *yaml)
-{
-	struct wc_error err;
-	const int fd = memfd_create("net", 0);
-	char path[64];
-
-	cr_assert(fd >= 0);
-	cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t)strlen(yaml));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	cr_assert_eq(net_read(net, path, &err), 0, "%s\n%s", err.text, yaml);
-	close(fd);
-}
+#include "tests/net_text.h"
 
 static void start(struct rig *rig, const char *yaml, uint64_t seed)
 {
 	*rig = (struct rig){0};
-	rig_net(&rig->net, yaml);
+	tests_net(&rig->net, yaml);
 	rig->options.seed = seed;
 }
 
@@ -123,13 +109,4 @@ void rig_expect_right(const struct rig *rig, int status)
 		cr_assert_eq(rig->result.write_bytes[class], rig->account.write_bytes[class], "%s written: %" PRIu64 " moved, %" PRIu64 " predicted",
 			     wc_class_name(class), rig->result.write_bytes[class], rig->account.write_bytes[class]);
 	}
-}
-
-uint64_t rig_seed(uint64_t otherwise)
-{
-	const char *text = getenv("WC_SEED");
-	const uint64_t seed = text ? strtoull(text, NULL, 0) : otherwise;
-
-	printf("WC_SEED=%" PRIu64 "\n", seed);
-	return seed;
 }

@@ -8,9 +8,6 @@
 #include "driver/plan/account.h"
 #include "driver/plan/plan.h"
 
-// A network from YAML text; ends the test on an error.
-void rig_net(struct net *net, const char *yaml);
-
 // A problem: what to run on what. Fill in, then rig_run().
 struct rig {
 	struct net net;
@@ -37,8 +34,5 @@ void rig_stop(struct rig *rig);
 
 // Fail the test unless the run checked something, found no difference, and moved the predicted bytes.
 void rig_expect_right(const struct rig *rig, int status);
-
-// Base seed of random tests: WC_SEED, or `otherwise`. Printed.
-uint64_t rig_seed(uint64_t otherwise);
 
 #endif

@@ -9,6 +9,7 @@
 #include "driver/host/depend.h"
 #include "driver/host/random.h"
 #include "rig.h"
+#include "tests/seed.h"
 
 static void add(struct depend *depend, enum depend_engine engine, struct depend_access access, uint32_t wait[DEPEND_ENGINE_COUNT])
 {
@@ -83,7 +84,7 @@ Test(depend, random_accesses_agree_with_the_plain_rule)
 {
 	enum { LENGTH = 3000 };
 	static struct history history[2 * LENGTH];
-	const uint64_t seed = rig_seed(1);
+	const uint64_t seed = tests_seed("tests/host/test_depend", 1);
 	struct depend depend;
 	int length = 0;
 	uint64_t waits = 0, free_of_waits = 0;

@@ -5,27 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tests/seed.h"
 #include "traces/splitmix.h"
 
 const struct wc_device_params device_small = {.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16};
 
-// Before the test processes are made, so that all of them have the same seed from the environment.
-static __attribute__((constructor)) void choose_seed(void)
-{
-	char text[32];
-
-	if (getenv("WC_SEED"))
-		return;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)time(NULL));
-	setenv("WC_SEED", text, 1);
-	fprintf(stderr, "WC_SEED=%s\n", text);
-}
+TESTS_ONE_SEED("tests/model", 1)
 
 uint64_t device_seed(void)
 {
-	return strtoull(getenv("WC_SEED"), NULL, 0);
+	return tests_seed_chosen();
 }
 
 uint64_t device_random(uint64_t *state)

@@ -17,7 +17,7 @@ struct device {
 	struct wc_error err;
 };
 
-// The seed of this run: WC_SEED, or else the clock, printed then.
+// The seed of this run, as tests/seed.h chooses it.
 uint64_t device_seed(void);
 uint64_t device_random(uint64_t *state);
 // In [lo, hi].

@@ -4,21 +4,19 @@
 #include "tests/plan/common.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "tests/net_text.h"
+#include "tests/seed.h"
 
 struct random random_begin(const char *test, uint64_t seed)
 {
-	const char *given = getenv("WC_SEED");
-	struct random random = { given ? strtoull(given, NULL, 0) : seed };
+	struct random random = { tests_seed(test, seed) };
 
 	if (!random.state)
 		random.state = 1;
-	fprintf(stderr, "%s: WC_SEED=%" PRIu64 "\n", test, random.state);
 	return random;
 }
 
@@ -33,19 +31,6 @@ int random_below(struct random *random, int limit)
 int rounds(int quick, int thorough)
 {
 	return getenv("WC_LONG") ? thorough : quick;
-}
-
-void common_net(struct net *net, const char *yaml)
-{
-	struct wc_error err = { "" };
-	int fd = memfd_create("net", 0);
-	char path[64];
-
-	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, yaml, strlen(yaml)), (ssize_t)strlen(yaml));
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	cr_assert_eq(net_read(net, path, &err), 0, "%s\n%s", err.text, yaml);
-	close(fd);
 }
 
 void common_random_net(struct net *net, struct random *random)
@@ -77,7 +62,7 @@ void common_random_net(struct net *net, struct random *random)
 		for (int relus = random_below(random, 4); relus > 1; relus--)
 			at += snprintf(at, (size_t)(end - at), "  - {name: r%d_%d, op: relu}\n", i, relus);
 	}
-	common_net(net, yaml);
+	tests_net(net, yaml);
 }
 
 struct plan_options common_options(int batch, uint32_t buffer_bytes)

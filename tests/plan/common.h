@@ -14,14 +14,12 @@ struct random {
 	uint64_t state;
 };
 
-// From the environment's WC_SEED, or else `seed`; printed.
+// From the seed that tests/seed.h chooses; `seed` is the quick tests'.
 struct random random_begin(const char *test, uint64_t seed);
 int random_below(struct random *random, int limit);
 // How many rounds: `quick`, or `thorough` with WC_LONG in the environment.
 int rounds(int quick, int thorough);
 
-// A network from YAML text; fails the test if it is refused.
-void common_net(struct net *net, const char *yaml);
 // A chain of up to 6 convolutions with ReLUs between: any kernel, stride, padding and dilation, images from 1x1 on.
 void common_random_net(struct net *net, struct random *random);
 

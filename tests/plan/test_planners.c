@@ -10,6 +10,7 @@
 #include "driver/plan/check/check.h"
 #include "driver/plan/rows.h"
 #include "tests/plan/common.h"
+#include "tests/net_text.h"
 
 static void open_fashion(struct net *net)
 {
@@ -99,7 +100,7 @@ Test(planners, one_row_strip_is_enough)
 {
 	struct net net;
 
-	common_net(&net, "name: n\ninput: {height: 9, width: 64, channels: 32}\nnodes:\n"
+	tests_net(&net, "name: n\ninput: {height: 9, width: 64, channels: 32}\nnodes:\n"
 			 "  - {name: c1, op: conv, channels: 32, kernel: 3, pad: 1}\n");
 	for (int p = 0; plan_name(p); p++) {
 		struct plan_options options = common_options(3, 20480);
@@ -294,7 +295,7 @@ Test(planners, overl_counts_its_halo_as_extra_work)
 	struct account account;
 	struct net net;
 
-	common_net(&net, "name: n\ninput: {height: 16, width: 8, channels: 4}\nnodes:\n"
+	tests_net(&net, "name: n\ninput: {height: 16, width: 8, channels: 4}\nnodes:\n"
 			 "  - {name: c1, op: conv, channels: 4, kernel: 3, pad: 1}\n  - {name: c2, op: conv, channels: 4, kernel: 3, pad: 1}\n");
 	options.phases = PLAN_FORWARD;
 	options.strips = 4;
@@ -329,7 +330,7 @@ Test(planners, corner_shapes)
 				struct schedule schedule;
 				struct net net;
 
-				common_net(&net, nets[i]);
+				tests_net(&net, nets[i]);
 				common_plan(&schedule, plan_name(p), &net, &options);
 				cr_assert_eq(schedule_check(&schedule, &net, &result, &err), 0, "%s, %s: %s", net.name, plan_name(p), err.text);
 				schedule_release(&schedule);

@@ -11,6 +11,7 @@
 #include "driver/plan/check/check.h"
 #include "driver/plan/device/fit.h"
 #include "tests/plan/common.h"
+#include "tests/net_text.h"
 #include "tests/plan/machine.h"
 
 static bool starts_in_place(const struct program *program, const struct slab *slab)
@@ -177,7 +178,7 @@ Test(program, weights_larger_than_the_buffer_are_streamed_ahead)
 	int forward = 0, ahead = 0;
 
 	options.phases = PLAN_FORWARD;
-	common_net(&net, "name: wide\ninput: {height: 14, width: 14, channels: 256}\nnodes:\n"
+	tests_net(&net, "name: wide\ninput: {height: 14, width: 14, channels: 256}\nnodes:\n"
 			 "  - {name: conv1, op: conv, channels: 256, kernel: 3, pad: 1}\n");
 	common_plan(&schedule, "baseline", &net, &options);
 	cr_assert_eq(schedule.groups[0].weight[1].slice % options.cols, 0);
@@ -218,7 +219,7 @@ Test(program, loads_move_ahead_where_there_is_room)
 				   "group forward c1 c2\nsub_batch 1\nweight c1 resident\nweight c2 resident\nstrip 0\nload act:input=0:8\n"
 				   "compute act:c1=0:8\ncompute act:c2=0:8\nstore act:c2=0:8\n";
 
-	common_net(&net, "name: n\ninput: {height: 8, width: 8, channels: 8}\nnodes:\n"
+	tests_net(&net, "name: n\ninput: {height: 8, width: 8, channels: 8}\nnodes:\n"
 			 "  - {name: c1, op: conv, channels: 8, kernel: 3, pad: 1}\n  - {name: c2, op: conv, channels: 8, kernel: 3, pad: 1}\n");
 	cr_assert_eq(common_read(&schedule, &net, text, strlen(text), &err), 0, "%s", err.text);
 	run(&schedule, &net, options.acc_rows, "two sub-batches");
@@ -247,7 +248,7 @@ Test(program, what_cannot_be_placed_is_refused_with_layer_and_bytes)
 	};
 	struct net net;
 
-	common_net(&net, "name: n\ninput: {height: 8, width: 8, channels: 8}\nnodes:\n  - {name: c1, op: conv, channels: 32, kernel: 3, pad: 1}\n");
+	tests_net(&net, "name: n\ninput: {height: 8, width: 8, channels: 8}\nnodes:\n  - {name: c1, op: conv, channels: 32, kernel: 3, pad: 1}\n");
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct wc_error err = { "" };
 		struct schedule schedule;
@@ -275,7 +276,7 @@ Test(program, too_many_steps)
 	struct wc_error err;
 	struct net net;
 
-	common_net(&net, "name: tall\ninput: {height: 16384, width: 1, channels: 1}\nnodes: [{name: c, op: conv, channels: 1, kernel: 1}]\n");
+	tests_net(&net, "name: tall\ninput: {height: 16384, width: 1, channels: 1}\nnodes: [{name: c, op: conv, channels: 1, kernel: 1}]\n");
 	common_plan(&schedule, "baseline", &net, &options);
 	cr_assert_eq(program_expand(&program, &schedule, &net, &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "more than 16777216 steps"), "%s", err.text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/plan/common.h"
+#include "tests/net_text.h"
 
 static const char net_text[] = "name: n\ninput: {height: 8, width: 8, channels: 2}\nnodes:\n"
 			       "  - {name: c1, op: conv, channels: 6, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
@@ -33,7 +34,7 @@ Test(text, canonical_text_round_trips)
 	struct net net;
 	char *text;
 
-	common_net(&net, net_text);
+	tests_net(&net, net_text);
 	cr_assert_eq(common_read(&schedule, &net, canonical, strlen(canonical), &err), 0, "%s", err.text);
 	cr_assert_eq(schedule.batch, 4);
 	cr_assert_eq(schedule.cols, 8);
@@ -61,7 +62,7 @@ Test(text, free_form_reads_as_its_canonical_form)
 	struct net net;
 	char *first, *second;
 
-	common_net(&net, net_text);
+	tests_net(&net, net_text);
 	cr_assert_eq(common_read(&schedule, &net, loose, strlen(loose), &err), 0, "%s", err.text);
 	cr_assert_eq(schedule.cores, 1);
 	cr_assert_eq(schedule.buffer_bytes, 65536);
@@ -200,7 +201,7 @@ Test(text, faults_of_form_are_refused_with_their_line)
 {
 	struct net net;
 
-	common_net(&net, net_text);
+	tests_net(&net, net_text);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		const struct fault *fault = &faults[i];
 		struct schedule schedule;
@@ -226,7 +227,7 @@ Test(text, changed_and_truncated_texts_never_crash)
 	struct wc_error err;
 	struct net net;
 
-	common_net(&net, net_text);
+	tests_net(&net, net_text);
 	for (size_t i = 0; i < strlen(canonical); i++) {
 		for (size_t j = 0; j <= sizeof(replacements); j++) {
 			bool cut = j == sizeof(replacements);

@@ -4,23 +4,25 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/seed.h"
 #include "traces/splitmix.h"
 #include "traces/wct_reader.h"
 #include "traces/wct_text.h"
 #include "traces/wct_writer.h"
 
-static char scratch[64];
+static char scratch[256];
 
 void scratch_create(void)
 {
-	snprintf(scratch, sizeof(scratch), "/tmp/wavecore-test-XXXXXX");
+	const char *build = getenv("WC_BUILD");
+
+	snprintf(scratch, sizeof(scratch), "%s/tests/traces/scratch-XXXXXX", build ? build : "build");
 	cr_assert(mkdtemp(scratch));
 }
 
@@ -77,17 +79,11 @@ uint8_t *file_read(const char *path, size_t *count)
 	return bytes;
 }
 
+TESTS_ONE_SEED("tests/traces", 1)
+
 uint64_t test_seed(void)
 {
-	const char *text = getenv("WC_SEED");
-
-	return text ? strtoull(text, NULL, 0) : 1;
-}
-
-ReportHook(PRE_ALL)(struct criterion_test_set *tests)
-{
-	(void)tests;
-	fprintf(stderr, "WC_SEED=%llu\n", (unsigned long long)test_seed());
+	return tests_seed_chosen();
 }
 
 uint64_t random_next(uint64_t *state)

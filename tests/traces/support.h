@@ -20,7 +20,7 @@ const char *scratch_path(const char *name);
 void file_write(const char *path, const void *bytes, size_t count);
 uint8_t *file_read(const char *path, size_t *count);
 
-// The seed from WC_SEED, else 1. Printed before the first test, so that a failure can be repeated.
+// The seed of this run, as tests/seed.h chooses it.
 uint64_t test_seed(void);
 // splitmix64.
 uint64_t random_next(uint64_t *state);
