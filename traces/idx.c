@@ -4,13 +4,13 @@
 #include "traces/idx.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "traces/alloc.h"
+#include "traces/file.h"
 
 enum { IMAGE_DIMS = 3, LABEL_DIMS = 1, TYPE_UNSIGNED_BYTE = 0x08, READ_BYTES_MAX = 1 << 30 };
 
@@ -109,13 +109,14 @@ static int read_file(gzFile file, const char *path, int dims, uint32_t limit, st
 
 static int read_path(const char *path, int dims, uint32_t limit, struct idx_data *data, struct wc_error *err)
 {
+	const char *why;
 	gzFile file;
 	int fd, ret;
 
 	memset(data, 0, sizeof(*data));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = wc_file_open(path, WC_FILE_REGULAR, &why);
 	if (fd < 0)
-		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, why);
 	file = gzdopen(fd, "rb");
 	if (!file) {
 		close(fd);

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "traces/alloc.h"
+#include "traces/file.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie in memory");
 
@@ -272,13 +274,19 @@ static int read_file(FILE *file, const char *path, struct npy_array *array, stru
 
 int npy_read(const char *path, struct npy_array *array, struct wc_error *err)
 {
+	const char *why;
 	FILE *file;
-	int ret;
+	int fd, ret;
 
 	memset(array, 0, sizeof(*array));
-	file = fopen(path, "rb");
-	if (!file)
-		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
+	fd = wc_file_open(path, WC_FILE_REGULAR, &why);
+	if (fd < 0)
+		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, why);
+	file = fdopen(fd, "rb");
+	if (!file) {
+		close(fd);
+		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s': %s", path, strerror(errno));
+	}
 	ret = read_file(file, path, array, err);
 	fclose(file);
 	if (ret)

@@ -4,7 +4,6 @@
 #include "traces/wct_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include <zlib.h>
 
 #include "traces/alloc.h"
+#include "traces/file.h"
 #include "traces/wct_layout.h"
 
 // Read `count` bytes at `offset`, which the file's size says are there.
@@ -273,13 +273,14 @@ static int read_file_header(struct wct_file *file, struct wc_error *err)
 
 int wct_file_open(struct wct_file *file, const char *path, struct wc_error *err)
 {
+	const char *why;
 	bool found;
 	int ret;
 
 	memset(file, 0, sizeof(*file));
-	file->fd = open(path, O_RDONLY | O_CLOEXEC);
+	file->fd = wc_file_open(path, WC_FILE_REGULAR, &why);
 	if (file->fd < 0)
-		return wc_fail(err, WC_ERR_INPUT, "cannot open trace '%s': %s", path, strerror(errno));
+		return wc_fail(err, WC_ERR_INPUT, "cannot open trace '%s': %s", path, why);
 	file->path = wc_alloc(strlen(path) + 1, 1);
 	if (!file->path)
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot read trace '%s': out of memory", path);
