@@ -9,6 +9,8 @@
 #include "driver/host/diagnose.h"
 #include "traces/alloc.h"
 
+enum { WHERE_BYTES = 128 }; // of what layout_describe() says about an address
+
 // Append a line to the text.
 void diagnosis_say(struct diagnosis *diagnosis, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diagnosis_at(struct diagnosis *diagnosis, enum diagnosis_stage stage, uint64_t address);

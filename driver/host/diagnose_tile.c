@@ -15,7 +15,7 @@
 struct operand {
 	enum layout_store store;
 	int node;
-	const struct slab *slab;
+	const struct slab *slab; // NULL: none, every value is padding
 };
 
 struct search {
@@ -33,7 +33,7 @@ static void set_operands(struct search *search)
 	const struct program *program = search->context->program;
 	const struct op *op = &search->mismatch->op;
 	const struct step *step = &program->steps[op->step];
-	const struct slab *source = &program->slabs[step->source], *operand = &program->slabs[step->operand];
+	const struct slab *source = step->source < 0 ? NULL : &program->slabs[step->source], *operand = &program->slabs[step->operand];
 	const int input = program->net->nodes[op->node].inputs[0];
 
 	search->a = (struct operand){LAYOUT_GRAD, op->node, source};
@@ -105,7 +105,7 @@ static void wrong_operand(struct search *search, const struct operand *operand, 
 	diagnosis->pe_row = pe_row;
 	diagnosis->column = search->mismatch->n;
 	name_operand(search, operand, at, expected, name, sizeof(name));
-	if (at >= 0) {
+	if (at >= 0 && operand->slab) {
 		const struct mismatch_element element = mismatch_element_at(context->program->net, operand->store, operand->node, (uint64_t)at);
 		const uint64_t address = diagnose_buffer_address(context->program, operand->slab, &element);
 		uint16_t held;
@@ -120,10 +120,12 @@ static void wrong_operand(struct search *search, const struct operand *operand, 
 			diagnosis_say(diagnosis, "operand in the global buffer: address 0x%" PRIx64 " holds 0x%04x, expected %s", address, held, name);
 			if (place->bytes) {
 				const uint64_t memory_at = diagnose_memory_address(context, &element);
+				char where[WHERE_BYTES];
 				uint16_t in_memory;
 
 				memcpy(&in_memory, wc_memory_at((struct wc_memory *)context->memory, memory_at, 2), 2);
-				diagnosis_say(diagnosis, "DRAM address 0x%" PRIx64 " holds 0x%04x: %s", memory_at, in_memory,
+				layout_describe(context->layout, memory_at, where, sizeof(where));
+				diagnosis_say(diagnosis, "DRAM address 0x%" PRIx64 " (%s) holds 0x%04x: %s", memory_at, where, in_memory,
 					      in_memory == expected ? "right, so the buffer changed after it was filled" : "wrong as well, or not yet stored");
 			}
 			return;

@@ -13,7 +13,8 @@ enum {
 _Static_assert(offsetof(struct wc_gemm_command, b_run_start) - FETCH_B == offsetof(struct wc_gemm_command, a_run_start) - FETCH_A,
 	       "both fetchers have one layout");
 
-int64_t walk_delta(const struct walk_box *box, int dimension)
+// Difference to add when dimension d steps and the lower ones go back to their first position.
+static int64_t walk_delta(const struct walk_box *box, int dimension)
 {
 	int64_t delta = box->stride[dimension];
 

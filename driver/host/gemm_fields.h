@@ -17,8 +17,6 @@ struct walk_box {
 	int64_t stride[3]; // bytes
 };
 
-// Difference to add when dimension d steps and the lower ones go back to their first position.
-int64_t walk_delta(const struct walk_box *box, int dimension);
 // Position of flattened index i, innermost fastest.
 void walk_start(const struct walk_box *box, int64_t i, int64_t start[3]);
 

@@ -7,11 +7,6 @@
 // checker proves it of every schedule; asserted in lower_span()).
 #include "driver/host/lower_conv.h"
 
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 // im2col of a feature map: taps over x for the output pixels (rows from y_first on, all columns) of a convolution.
 static struct gemm_fetch im2col(const struct slab *slab, const struct net_node *conv, int sample, int y_first, int64_t samples,
 				int64_t rows, int64_t chan_block)
@@ -67,9 +62,9 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
-	const struct slab *x = &lower->program->slabs[from->source];
-	const struct slab *w = &lower->program->slabs[from->operand];
-	const struct slab *y = &lower->program->slabs[from->result];
+	const struct slab *x = lower_slab(lower, from->source);
+	const struct slab *w = lower_slab(lower, from->operand);
+	const struct slab *y = lower_slab(lower, from->result);
 	const int64_t rows = from->hi - from->lo;
 	const int64_t pixels = from->sample_count * rows * conv->out.width;
 	const int64_t filter = net_conv_weights(conv) / conv->out.channels;
@@ -126,9 +121,9 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
-	const struct slab *dy = &lower->program->slabs[from->source];
-	const struct slab *x = &lower->program->slabs[from->operand];
-	const struct slab *sums = &lower->program->slabs[from->result];
+	const struct slab *dy = lower_slab(lower, from->source);
+	const struct slab *x = lower_slab(lower, from->operand);
+	const struct slab *sums = lower_slab(lower, from->result);
 	const int64_t rows = from->hi - from->lo;
 	const int64_t pixels = from->sample_count * rows * conv->out.width;
 	const int64_t filter = net_conv_weights(conv) / conv->out.channels;

@@ -14,6 +14,11 @@ struct lower_span {
 	int64_t lo, hi;
 };
 
+static inline int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 // Whether a convolution's sizes fit the fields of a command.
 int lower_check_conv(const struct lower *lower, int node, int64_t samples, int64_t k_total, struct wc_error *err);
 

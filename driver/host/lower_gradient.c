@@ -94,18 +94,16 @@ static struct gemm_fetch transposed(const struct slab *w, const struct net_node 
 	return fetch;
 }
 
-static int64_t min64(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int lower_class(struct lower *lower, int step, const struct axis *y, const struct axis *x, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
-	const struct slab *dy = &lower->program->slabs[from->source];
-	const struct slab *w = &lower->program->slabs[from->operand];
-	const struct slab *dx = &lower->program->slabs[from->result];
+	// Rows that no row of dy reaches have no source: every tap lies outside of the image and is fetched as padding, which the weights
+	// multiply all the same. The walk's addresses mean nothing then.
+	static const struct slab nothing = {.kind = SLAB_GRAD};
+	const struct slab *dy = from->source < 0 ? &nothing : lower_slab(lower, from->source);
+	const struct slab *w = lower_slab(lower, from->operand);
+	const struct slab *dx = lower_slab(lower, from->result);
 	const int64_t pixels = from->sample_count * y->count * x->count;
 	const int64_t taps = y->taps * x->taps;
 	const int64_t pixel = 2 * (int64_t)conv->in.channels;
@@ -147,8 +145,9 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 			if (taps) {
 				walk_start(&a.box, m, a.start);
 				a.base = a_first + lower_box_offset(&a.box, a.start);
-				lower_access_span(op, false,
-						  lower_span(dy, op, y->position, 1, (y->taps - 1) * y->tap_position, 0, conv->out.height));
+				if (from->source >= 0)
+					lower_access_span(op, false,
+							  lower_span(dy, op, y->position, 1, (y->taps - 1) * y->tap_position, 0, conv->out.height));
 				lower_access(op, DEPEND_BUFFER, false, w->offset, w->offset + (int64_t)w->bytes);
 			}
 			walk_start(&out.box, m, out.start);

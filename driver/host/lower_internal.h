@@ -4,7 +4,16 @@
 #ifndef WC_LOWER_INTERNAL_H
 #define WC_LOWER_INTERNAL_H
 
+#include <assert.h>
+
 #include "driver/host/lower.h"
+
+// A slab that a step must have.
+static inline const struct slab *lower_slab(const struct lower *lower, int index)
+{
+	assert(index >= 0 && index < lower->program->slab_count);
+	return &lower->program->slabs[index];
+}
 
 // The global buffer as a feature map: byte of (sample, row, 0, 0).
 int64_t slab_row(const struct slab *slab, int sample, int row);

@@ -54,7 +54,7 @@ static struct box weight_box(const struct lower *lower, const struct step *from,
 int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
-	const struct slab *slab = &lower->program->slabs[from->source];
+	const struct slab *slab = lower_slab(lower, from->source);
 	const bool kept = from->op == STEP_TAKE || from->op == STEP_KEEP;
 	const bool store = from->op == STEP_STORE || from->op == STEP_KEEP;
 	const enum layout_store place = layout_store_of(slab->kind, kept);

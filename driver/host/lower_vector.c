@@ -65,8 +65,7 @@ static int vector(struct lower *lower, struct op *op, int vector_op, const struc
 int lower_relu(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
-	const struct slab *slabs = lower->program->slabs;
-	const struct slab *mask = from->mask < 0 ? NULL : &slabs[from->mask];
+	const struct slab *mask = from->mask < 0 ? NULL : lower_slab(lower, from->mask);
 	struct op *op = lower_push(lower, step, OP_RELU, err);
 
 	if (!op)
@@ -74,20 +73,19 @@ int lower_relu(struct lower *lower, int step, struct wc_error *err)
 	op->store = LAYOUT_ACT;
 	op->tensor = from->node;
 	op->command.vector.flags = mask ? RELU_WRITES_MASK : 0;
-	return vector(lower, op, VECTOR_RELU, &slabs[from->source], mask, true, &slabs[from->result], err);
+	return vector(lower, op, VECTOR_RELU, lower_slab(lower, from->source), mask, true, lower_slab(lower, from->result), err);
 }
 
 int lower_relu_gradient(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
-	const struct slab *slabs = lower->program->slabs;
-	const struct slab *aux = &slabs[from->operand];
+	const struct slab *aux = lower_slab(lower, from->operand);
 	struct op *op = lower_push(lower, step, OP_RELU_GRADIENT, err);
 
 	if (!op)
 		return WC_ERR_SYSTEM;
 	op->store = LAYOUT_GRAD;
 	op->tensor = lower->program->net->nodes[from->node].inputs[0];
-	return vector(lower, op, aux->kind == SLAB_MASK ? VECTOR_RELU_GRAD_MASK : VECTOR_RELU_GRAD_OUT, &slabs[from->source], aux,
-		      false, &slabs[from->result], err);
+	return vector(lower, op, aux->kind == SLAB_MASK ? VECTOR_RELU_GRAD_MASK : VECTOR_RELU_GRAD_OUT, lower_slab(lower, from->source), aux,
+		      false, lower_slab(lower, from->result), err);
 }

@@ -7,54 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver/host/lower.h"
-#include "rig.h"
+#include "find.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 8, width: 8, channels: 5}\nnodes:\n"
 			       "  - {name: c1, op: conv, channels: 9, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
 			       "  - {name: c2, op: conv, channels: 6, kernel: 3, pad: 1, stride: 2}\n";
-
-struct found {
-	uint32_t index;
-	struct op op;
-	struct program program;
-	struct layout layout;
-	struct wc_memory memory;
-	struct op_queue queue;
-	struct lower lower;
-};
-
-// Lower the whole program as the run will, and find the n-th command of a kind.
-static void find(struct found *found, struct rig *rig, enum op_kind kind, int n)
-{
-	*found = (struct found){.index = UINT32_MAX};
-	cr_assert_eq(program_expand(&found->program, &rig->schedule, &rig->net, &rig->err), 0);
-	cr_assert_eq(layout_init(&found->layout, &rig->schedule, &rig->net, RUN_RING_ENTRIES, &rig->err), 0);
-	cr_assert_eq(wc_memory_init(&found->memory, rig->device.params.bus_bytes, found->layout.region_bytes, &rig->err), 0);
-	layout_bind(&found->layout, &found->memory);
-	cr_assert_eq(op_queue_init(&found->queue, &rig->err), 0);
-	cr_assert_eq(lower_init(&found->lower, &found->program, &found->layout, &rig->device.params, &found->queue, &rig->err), 0);
-	for (int step = 0; step < found->program.step_count; step++)
-		cr_assert_eq(lower_step(&found->lower, step, &rig->err), 0, "%s", rig->err.text);
-	for (uint32_t i = 0; i < found->queue.end; i++) {
-		const struct op *op = op_queue_at(&found->queue, i);
-
-		if (op->kind == kind && n-- == 0) {
-			found->index = i;
-			found->op = *op;
-		}
-	}
-	cr_assert_neq(found->index, UINT32_MAX, "no such command");
-}
-
-static void drop(struct found *found)
-{
-	lower_release(&found->lower);
-	op_queue_release(&found->queue);
-	wc_memory_release(&found->memory);
-	layout_release(&found->layout);
-	program_release(&found->program);
-}
 
 static void start_in(struct rig *rig, const char *planner, uint32_t buffer_bytes)
 {
@@ -86,10 +43,10 @@ Test(fault, weight_register_is_located_by_pe_and_wave)
 
 		start(&rig);
 		for (int n = 0;; n++) {
-			find(&found, &rig, kinds[i], n);
+			find_command(&found, &rig, kinds[i], n);
 			if (op_waves(&found.op, 8) > 1 && found.op.n_count > 1)
 				break;
-			drop(&found);
+			find_release(&found);
 		}
 		rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_WEIGHT, .command = found.index, .wave = 1, .row = 2, .column = 1, .bit = 13};
 		expect_stage(&rig, rig_run(&rig), STAGE_PE);
@@ -100,7 +57,7 @@ Test(fault, weight_register_is_located_by_pe_and_wave)
 		cr_expect_eq(rig.result.diagnosis.column, 1);
 		cr_expect(strstr(rig.result.diagnosis.text[0], "PE (row 2, column 1), wave 1"), "%s", rig.result.diagnosis.text[0]);
 		cr_expect(strstr(rig.result.diagnosis.text[1], "sample"), "the activation is named: %s", rig.result.diagnosis.text[1]);
-		drop(&found);
+		find_release(&found);
 		rig_stop(&rig);
 	}
 }
@@ -111,7 +68,7 @@ Test(fault, accumulator_is_told_from_the_pes)
 	struct rig rig;
 
 	start(&rig);
-	find(&found, &rig, OP_FORWARD, 1);
+	find_command(&found, &rig, OP_FORWARD, 1);
 	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .command = found.index, .wave = 2, .row = 4, .column = 3, .bit = 27};
 	expect_stage(&rig, rig_run(&rig), STAGE_ACCUMULATOR);
 	cr_expect_eq(rig.result.mismatch.command, found.index);
@@ -119,7 +76,7 @@ Test(fault, accumulator_is_told_from_the_pes)
 	cr_expect_eq(rig.result.mismatch.n, 3);
 	cr_expect_eq(rig.result.mismatch.different, 1);
 	cr_expect_eq(rig.result.diagnosis.wave, 2);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -129,7 +86,7 @@ Test(fault, operand_in_the_buffer_is_located_by_address)
 	struct rig rig;
 
 	start(&rig);
-	find(&found, &rig, OP_FORWARD, 0);
+	find_command(&found, &rig, OP_FORWARD, 0);
 	// Sign and exponent byte of the first weight of filter 0, which the first pixel inside the image uses.
 	const struct slab *weights = &found.program.slabs[found.program.steps[found.op.step].operand];
 
@@ -139,7 +96,7 @@ Test(fault, operand_in_the_buffer_is_located_by_address)
 	cr_expect_eq(rig.result.diagnosis.address, weights->offset);
 	cr_expect(strstr(rig.result.diagnosis.text[0], "weights of c1 k 0 r 0 s 0 c 0"), "%s", rig.result.diagnosis.text[0]);
 	cr_expect(strstr(rig.result.diagnosis.text[1], "right"), "DRAM is right: %s", rig.result.diagnosis.text[1]);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -152,15 +109,15 @@ Test(fault, preloaded_sum_is_located)
 	// Strips: several cuts.
 	start_in(&rig, "overl", 8192);
 	do {
-		find(&found, &rig, OP_WEIGHT_GRADIENT, n++);
+		find_command(&found, &rig, OP_WEIGHT_GRADIENT, n++);
 		if (!found.op.command.gemm.pre_base)
-			drop(&found);
+			find_release(&found);
 	} while (!found.op.command.gemm.pre_base);
 	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_BUFFER, .command = found.index, .address = found.op.command.gemm.pre_base + 3, .bit = 7};
 	expect_stage(&rig, rig_run(&rig), STAGE_PRELOAD);
 	cr_expect_eq(rig.result.mismatch.command, found.index);
 	cr_expect_eq(rig.result.diagnosis.address, found.op.command.gemm.pre_base);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -170,12 +127,12 @@ Test(fault, what_changes_before_a_store_is_not_the_store)
 	struct rig rig;
 
 	start(&rig);
-	find(&found, &rig, OP_STORE, 0);
+	find_command(&found, &rig, OP_STORE, 0);
 	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_BUFFER, .command = found.index, .address = found.op.command.load.gbuf_addr, .bit = 2};
 	expect_stage(&rig, rig_run(&rig), STAGE_BUFFER);
 	cr_expect_eq(rig.result.mismatch.kind, MISMATCH_STORE);
 	cr_expect_eq(rig.result.diagnosis.address, found.op.command.load.gbuf_addr);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -186,7 +143,7 @@ Test(fault, stored_rows_that_change_in_dram_are_found)
 
 	start(&rig);
 	for (int n = 0; n < 3; n++) {
-		find(&found, &rig, OP_STORE, n);
+		find_command(&found, &rig, OP_STORE, n);
 		rig.options.fault.device =
 			(struct wc_fault){.kind = WC_FAULT_MEMORY, .command = found.index, .address = found.op.command.load.dram_addr, .bit = 3};
 		const int status = rig_run(&rig);
@@ -195,7 +152,7 @@ Test(fault, stored_rows_that_change_in_dram_are_found)
 		// Whether the store's own check or a later load sees it first is the backend's order of events.
 		expect_stage(&rig, status, stage == STAGE_STORE ? STAGE_STORE : STAGE_MEMORY);
 		cr_expect_eq(rig.result.diagnosis.address & ~1ull, found.op.command.load.dram_addr);
-		drop(&found);
+		find_release(&found);
 	}
 	rig_stop(&rig);
 }
@@ -207,7 +164,7 @@ Test(fault, dram_that_nothing_reads_again_is_looked_at_in_the_end)
 
 	start(&rig);
 	// An image byte that changes when the last command has ended.
-	find(&found, &rig, OP_FORWARD, 0);
+	find_command(&found, &rig, OP_FORWARD, 0);
 	rig.options.fault.device = (struct wc_fault){
 		.kind = WC_FAULT_MEMORY,
 		.command = found.queue.end - 1,
@@ -218,7 +175,7 @@ Test(fault, dram_that_nothing_reads_again_is_looked_at_in_the_end)
 	cr_expect_eq(rig.result.mismatch.kind, MISMATCH_FINAL);
 	cr_expect_eq(rig.result.mismatch.element.sample, 2);
 	cr_expect_eq(rig.result.mismatch.element.y, 7);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -242,7 +199,7 @@ Test(fault, command_is_compared_with_what_was_lowered)
 		int status;
 
 		start(&rig);
-		find(&found, &rig, OP_FORWARD, 1);
+		find_command(&found, &rig, OP_FORWARD, 1);
 		rig.options.fault.in_command = true;
 		rig.options.fault.device = (struct wc_fault){.command = found.index, .address = (uint64_t)bits[i].byte, .bit = bits[i].bit};
 		status = rig_run(&rig);
@@ -258,7 +215,7 @@ Test(fault, command_is_compared_with_what_was_lowered)
 			snprintf(field, sizeof(field), "(field %s)", bits[i].field);
 			cr_expect(strstr(rig.result.diagnosis.text[0], field), "%s: %s", bits[i].field, rig.result.diagnosis.text[0]);
 		}
-		drop(&found);
+		find_release(&found);
 		rig_stop(&rig);
 	}
 }
@@ -269,7 +226,7 @@ Test(fault, vector_source_that_changes_in_place_is_told_honestly)
 	struct rig rig;
 
 	start(&rig);
-	find(&found, &rig, OP_RELU, 0);
+	find_command(&found, &rig, OP_RELU, 0);
 	rig.options.fault.device =
 		(struct wc_fault){.kind = WC_FAULT_BUFFER, .command = found.index, .address = found.op.command.vector.src_base + 1, .bit = 7};
 	const int status = rig_run(&rig);
@@ -280,7 +237,7 @@ Test(fault, vector_source_that_changes_in_place_is_told_honestly)
 		cr_expect_eq(rig.result.diagnosis.stage, STAGE_NOT_REPRODUCED);
 	else
 		cr_expect_eq(rig.result.diagnosis.stage, STAGE_BUFFER);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 
@@ -290,11 +247,11 @@ Test(fault, mask_read_wrong_is_located)
 	struct rig rig;
 
 	start(&rig);
-	find(&found, &rig, OP_RELU_GRADIENT, 0);
+	find_command(&found, &rig, OP_RELU_GRADIENT, 0);
 	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_BUFFER, .command = found.index, .address = found.op.command.vector.aux_base, .bit = 1};
 	expect_stage(&rig, rig_run(&rig), STAGE_BUFFER);
 	cr_expect_eq(rig.result.diagnosis.address, found.op.command.vector.aux_base);
-	drop(&found);
+	find_release(&found);
 	rig_stop(&rig);
 }
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "driver/host/lower.h"
 #include "driver/host/random.h"
-#include "rig.h"
+#include "find.h"
+#include "tests/seed.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 9, width: 7, channels: 5}\nnodes:\n"
 			       "  - {name: c1, op: conv, channels: 9, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
@@ -32,23 +32,12 @@ struct tiles {
 
 static void find_tiles(struct tiles *tiles, struct rig *rig)
 {
-	struct program program;
-	struct layout layout;
-	struct wc_memory memory;
-	struct op_queue queue;
-	struct lower lower;
+	struct found found;
 
 	tiles->count = 0;
-	cr_assert_eq(program_expand(&program, &rig->schedule, &rig->net, &rig->err), 0);
-	cr_assert_eq(layout_init(&layout, &rig->schedule, &rig->net, RUN_RING_ENTRIES, &rig->err), 0);
-	cr_assert_eq(wc_memory_init(&memory, rig->device.params.bus_bytes, layout.region_bytes, &rig->err), 0);
-	layout_bind(&layout, &memory);
-	cr_assert_eq(op_queue_init(&queue, &rig->err), 0);
-	cr_assert_eq(lower_init(&lower, &program, &layout, &rig->device.params, &queue, &rig->err), 0);
-	for (int step = 0; step < program.step_count; step++)
-		cr_assert_eq(lower_step(&lower, step, &rig->err), 0, "%s", rig->err.text);
-	for (uint32_t i = 0; i < queue.end; i++) {
-		const struct op *op = op_queue_at(&queue, i);
+	find_all(&found, rig);
+	for (uint32_t i = 0; i < found.queue.end; i++) {
+		const struct op *op = op_queue_at(&found.queue, i);
 
 		if (!op_is_tile(op) || !op->k_total)
 			continue;
@@ -56,11 +45,7 @@ static void find_tiles(struct tiles *tiles, struct rig *rig)
 		tiles->index[tiles->count] = i;
 		tiles->op[tiles->count++] = *op;
 	}
-	lower_release(&lower);
-	op_queue_release(&queue);
-	wc_memory_release(&memory);
-	layout_release(&layout);
-	program_release(&program);
+	find_release(&found);
 }
 
 struct draw {
@@ -170,7 +155,7 @@ enum strike { STRIKE_WEIGHT, STRIKE_ACCUMULATOR, STRIKE_OPERAND };
 
 static void strike_everywhere(enum strike strike, uint64_t otherwise)
 {
-	const uint64_t seed = rig_seed(otherwise);
+	const uint64_t seed = tests_seed("tests/host/test_fault_random", otherwise);
 	const int rounds = getenv("WC_LONG") ? 200 : 12;
 	static struct tiles tiles;
 	int struck = 0, found = 0;

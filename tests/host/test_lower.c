@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #include "driver/host/random.h"
-#include "rig.h"
+#include "find.h"
+#include "tests/seed.h"
 
 static const char *const planners[] = {"baseline", "mbs", "overl", "2ps"};
 
@@ -91,7 +92,7 @@ Test(lower, corner_shapes_are_exact_under_every_planner)
 		int rows, cols, batch;
 		uint32_t bus_bytes;
 	} devices[] = {{4, 4, 1, 16}, {8, 4, 3, 32}, {4, 16, 2, 16}, {16, 16, 5, 64}, {16, 8, 2, 128}};
-	const uint64_t seed = rig_seed(1);
+	const uint64_t seed = tests_seed("tests/host/test_lower", 1);
 
 	for (size_t i = 0; i < sizeof(corners) / sizeof(*corners); i++)
 		for (size_t d = 0; d < sizeof(devices) / sizeof(*devices); d++)
@@ -140,7 +141,7 @@ static void random_net(char *yaml, size_t size, uint64_t seed)
 Test(lower, random_networks_are_exact_under_every_planner)
 {
 	static const int sides[] = {4, 8, 16, 32};
-	const uint64_t seed = rig_seed(1000);
+	const uint64_t seed = tests_seed("tests/host/test_lower", 1000);
 	const uint64_t nets = getenv("WC_LONG") ? 2000 : 120;
 
 	for (uint64_t i = 0; i < nets; i++) {
@@ -176,4 +177,71 @@ Test(lower, bits_do_not_depend_on_the_schedule)
 					cr_expect_eq(first[k].crc, rig.result.digests[i].crc);
 		rig_stop(&rig);
 	}
+}
+
+#define HEADER(name, batch) "schedule 1\nnet " name "\nbatch " batch "\ncores 1\narray 16x16\nbuffer 65536\nbus 16\naccounting device\n"
+
+// Rows of a gradient that no row of the output reaches, computed by themselves. Padding too is multiplied by the weights: one that is
+// not finite gives a NaN, whichever rows are computed together.
+Test(lower, rows_that_depend_on_nothing_are_exact_by_themselves)
+{
+	static const struct {
+		const char *net, *schedule;
+	} cases[] = {
+		// A stride that leaves rows behind the last window, a kernel that does not reach them.
+		{"name: s\ninput: {height: 9, width: 8, channels: 4}\nnodes:\n  - {name: c1, op: conv, channels: 8, kernel: 3, pad: 1}\n"
+		 "  - {name: c2, op: conv, channels: 8, kernel: 3, stride: 4}\n",
+		 HEADER("s", "2") "group forward c1 c2\n  sub_batch 2\n  tiling none\n  strip 0\n    load act:input=0:9\n    compute act:c1=0:9\n"
+		 "    store act:c1=0:9\n    compute act:c2=0:2\n    store act:c2=0:2\n"
+		 "group backward c1 c2\n  sub_batch 2\n  tiling none\n  strip 0\n    load act:c1=0:7\n    load grad:c2=0:2\n    accumulate c2=0:2\n"
+		 "    compute grad:c1=0:8\n    compute grad:c1=8:9\n    load act:input=0:9\n    accumulate c1=0:9\n"},
+		// A stride above the kernel: rows between the windows.
+		{"name: s\ninput: {height: 8, width: 8, channels: 4}\nnodes:\n  - {name: c1, op: conv, channels: 8, kernel: 3, pad: 1}\n"
+		 "  - {name: c2, op: conv, channels: 8, kernel: 1, stride: 2}\n",
+		 HEADER("s", "2") "group forward c1 c2\n  sub_batch 2\n  tiling none\n  strip 0\n    load act:input=0:8\n    compute act:c1=0:8\n"
+		 "    store act:c1=0:8\n    compute act:c2=0:4\n    store act:c2=0:4\n"
+		 "group backward c1 c2\n  sub_batch 2\n  tiling none\n  strip 0\n    load act:c1=0:7\n    load grad:c2=0:4\n    accumulate c2=0:4\n"
+		 "    compute grad:c1=0:1\n    compute grad:c1=1:2\n    compute grad:c1=2:8\n    load act:input=0:8\n    accumulate c1=0:8\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int infinite = 0; infinite < 2; infinite++)
+			for (int rtl = 0; rtl < 2; rtl++) {
+				struct rig rig;
+
+				rig_start_text(&rig, cases[i].net, cases[i].schedule, 5);
+				if (infinite)
+					rig.data.weights[2][0] = 0x7c00;
+				if (rtl) {
+					rig.options.device.kind = DEVICE_RTL;
+					rig.options.device.rtl = (struct wc_rtl_options){.library = "build/rtl/r16c16-b65536-w16-m1-rtl/wc_rtl.so"};
+				}
+				rig_expect_right(&rig, rig_run(&rig));
+				rig_stop(&rig);
+			}
+}
+
+// A wrong value in such rows is explained without an operand in the buffer.
+Test(lower, a_fault_in_rows_that_depend_on_nothing_is_located)
+{
+	static const char net[] = "name: s\ninput: {height: 9, width: 8, channels: 4}\nnodes:\n  - {name: c1, op: conv, channels: 8, kernel: 1}\n"
+				  "  - {name: c2, op: conv, channels: 8, kernel: 3, stride: 4}\n";
+	static const char schedule[] = HEADER("s", "1")
+		"group forward c1 c2\n  sub_batch 1\n  tiling none\n  strip 0\n    load act:input=0:9\n    compute act:c1=0:9\n"
+		"    store act:c1=0:9\n    compute act:c2=0:2\n    store act:c2=0:2\n"
+		"group backward c1 c2\n  sub_batch 1\n  tiling none\n  strip 0\n    load act:c1=0:9\n    load grad:c2=0:2\n    accumulate c2=0:2\n"
+		"    compute grad:c1=8:9\n    compute grad:c1=0:8\n    load act:input=0:9\n    accumulate c1=0:9\n";
+	struct found found;
+	struct rig rig;
+
+	rig_start_text(&rig, net, schedule, 5);
+	rig.options.device.overlap = false;
+	find_command(&found, &rig, OP_DATA_GRADIENT, 0);
+	cr_assert_lt(found.program.steps[found.op.step].source, 0);
+	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .command = found.index, .row = 1, .column = 2, .bit = 30};
+	cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%s", rig.err.text);
+	cr_expect_eq(rig.result.mismatch.command, found.index);
+	cr_expect_eq(rig.result.diagnosis.stage, STAGE_ACCUMULATOR, "%s", rig.result.diagnosis.text[0]);
+	find_release(&found);
+	rig_stop(&rig);
 }

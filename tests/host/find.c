@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "find.h"
+
+#include <criterion/criterion.h>
+
+void find_all(struct found *found, struct rig *rig)
+{
+	*found = (struct found){.index = UINT32_MAX};
+	cr_assert_eq(program_expand(&found->program, &rig->schedule, &rig->net, &rig->err), 0);
+	cr_assert_eq(layout_init(&found->layout, &rig->schedule, &rig->net, RUN_RING_ENTRIES, &rig->err), 0);
+	cr_assert_eq(wc_memory_init(&found->memory, rig->device.params.bus_bytes, found->layout.region_bytes, &rig->err), 0);
+	layout_bind(&found->layout, &found->memory);
+	cr_assert_eq(op_queue_init(&found->queue, &rig->err), 0);
+	cr_assert_eq(lower_init(&found->lower, &found->program, &found->layout, &rig->device.params, &found->queue, &rig->err), 0);
+	for (int step = 0; step < found->program.step_count; step++)
+		cr_assert_eq(lower_step(&found->lower, step, &rig->err), 0, "%s", rig->err.text);
+}
+
+void find_command(struct found *found, struct rig *rig, enum op_kind kind, int n)
+{
+	find_all(found, rig);
+	for (uint32_t i = 0; i < found->queue.end; i++) {
+		const struct op *op = op_queue_at(&found->queue, i);
+
+		if (op->kind == kind && n-- == 0) {
+			found->index = i;
+			found->op = *op;
+		}
+	}
+	cr_assert_neq(found->index, UINT32_MAX, "no such command");
+}
+
+void find_release(struct found *found)
+{
+	lower_release(&found->lower);
+	op_queue_release(&found->queue);
+	wc_memory_release(&found->memory);
+	layout_release(&found->layout);
+	program_release(&found->program);
+}
