@@ -91,7 +91,8 @@ static uint64_t row_bytes_of(const struct compare *compare, enum layout_store st
 	return collect_row_bytes(compare->collect, (enum collect_kind)collected_as(store), node);
 }
 
-const void *compare_expected_row(struct compare *compare, enum layout_store store, int node, int sample, int y, int cut, struct wc_error *err)
+// The golden bytes of a dense row (sample, y) of a feature map or of output channel y of weights; sums: after `cut`. NULL: see err.
+static const void *expected_row(struct compare *compare, enum layout_store store, int node, int sample, int y, int cut, struct wc_error *err)
 {
 	const struct net_node *of = &compare->net->nodes[node];
 	const size_t elements = (size_t)of->out.width * (size_t)of->out.channels;
@@ -182,7 +183,7 @@ static int compare_row(struct compare *compare, enum mismatch_kind kind, uint32_
 {
 	const uint64_t bytes = row_bytes_of(compare, store, node);
 	const uint64_t elements = row_elements(compare, store, node);
-	const uint8_t *expected = compare_expected_row(compare, store, node, sample, y, cut, err);
+	const uint8_t *expected = expected_row(compare, store, node, sample, y, cut, err);
 	bool any = false;
 
 	if (!expected)
@@ -307,6 +308,16 @@ static int compare_stored(struct compare *compare, uint32_t command, const struc
 	return result;
 }
 
+static int compare_loaded(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err)
+{
+	const struct layout_place *place = layout_place(compare->layout, op->store, op->tensor);
+	const struct wc_load_command *load = &op->command.load;
+	const uint32_t sample_stride = load->count1 > 1 ? (uint32_t)load->gbuf_stride1 : place->row_bytes * (uint32_t)(op->hi - op->lo);
+
+	return compare_buffer(compare, MISMATCH_LOAD, command, op, cycle, op->store, op->tensor, load->gbuf_addr, place->row_bytes, sample_stride, false,
+			      err);
+}
+
 static int compare_vector(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err)
 {
 	const struct wc_vector_command *vector = &op->command.vector;
@@ -319,39 +330,35 @@ static int compare_vector(struct compare *compare, uint32_t command, const struc
 	return result;
 }
 
-static int end_of(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err)
-{
-	switch (op->kind) {
-	case OP_LOAD: {
-		const struct layout_place *place = layout_place(compare->layout, op->store, op->tensor);
-		const struct wc_load_command *load = &op->command.load;
-		const uint32_t sample_stride = load->count1 > 1 ? (uint32_t)load->gbuf_stride1 : place->row_bytes * (uint32_t)(op->hi - op->lo);
-
-		begin_result(compare);
-		compare->counts.loads++;
-		return compare_buffer(compare, MISMATCH_LOAD, command, op, cycle, op->store, op->tensor, load->gbuf_addr, place->row_bytes, sample_stride,
-				      false, err);
-	}
-	case OP_STORE:
-		begin_result(compare);
-		compare->counts.stores++;
-		return compare_stored(compare, command, op, cycle, err);
-	case OP_RELU:
-	case OP_RELU_GRADIENT:
-		begin_result(compare);
-		compare->counts.vectors++;
-		return compare_vector(compare, command, op, cycle, err);
-	default:
-		return compare_tile_end(compare, command, op, cycle);
-	}
-}
-
 int compare_end(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err)
 {
-	int result = end_of(compare, command, op, cycle, err);
+	struct compare_counts *counts = &compare->counts;
+	int result;
 
-	if (result == WC_ERR_MISMATCH && compare->mismatch.command == command && !op_is_tile(op))
+	if (op_is_tile(op))
+		return compare_tile_end(compare, command, op, cycle);
+	begin_result(compare);
+	switch (op->kind) {
+	case OP_LOAD:
+		result = compare_loaded(compare, command, op, cycle, err);
+		counts->loads++;
+		counts->load_elements += compare->result_elements;
+		break;
+	case OP_STORE:
+		result = compare_stored(compare, command, op, cycle, err);
+		counts->stores++;
+		counts->store_elements += compare->result_elements;
+		break;
+	default:
+		result = compare_vector(compare, command, op, cycle, err);
+		counts->vectors++;
+		counts->vector_elements += compare->result_elements;
+		break;
+	}
+	if (result == WC_ERR_MISMATCH && compare->mismatch.command == command)
 		compare->mismatch.compared = compare->result_elements;
+	if (!result && !compare->result_elements)
+		result = wc_fail(err, WC_ERR_SYSTEM, "nothing of command %" PRIu32 ", a %s, was compared", command, op_kind_name(op->kind));
 	return result;
 }
 

@@ -16,7 +16,8 @@
 struct compare_counts {
 	uint64_t tiles, tile_elements;
 	uint64_t vectors, loads, stores; // commands
-	uint64_t elements;               // all compared, those of tiles included
+	uint64_t vector_elements, load_elements, store_elements; // of their results; a mask's too
+	uint64_t elements;               // all compared: these and DRAM once more in the end
 };
 
 struct compare {
@@ -54,8 +55,5 @@ int compare_tile_row(struct compare *compare, uint32_t command, const struct op 
 int compare_end(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err);
 // Everything in DRAM that was placed or stored.
 int compare_memory(struct compare *compare, struct wc_error *err);
-
-// The golden bytes of a dense row (sample, y) of a feature map or of output channel y of weights; sums: after `cut`. NULL: see err.
-const void *compare_expected_row(struct compare *compare, enum layout_store store, int node, int sample, int y, int cut, struct wc_error *err);
 
 #endif

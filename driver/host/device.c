@@ -18,6 +18,8 @@ int device_open(const struct device *device, struct wc_memory *memory, uint64_t 
 		return WC_ERR_SYSTEM;
 	if (device->kind == DEVICE_MODEL)
 		wc_model_set_overlap(*backend, device->overlap);
+	if (device->wrap)
+		*backend = device->wrap(device->wrap_context, *backend);
 	result = (*backend)->ops->reset(*backend, seed, err);
 	if (result) {
 		wc_backend_free(*backend);

@@ -13,6 +13,9 @@ struct device {
 	struct wc_device_params params;
 	struct wc_rtl_options rtl; // DEVICE_RTL; strings are borrowed
 	bool overlap;              // DEVICE_MODEL: execute in any order that the waits allow, drawn from the seed
+	// Tests put a device that lies in front of the true one, which it owns then; NULL: none.
+	struct wc_backend *(*wrap)(void *context, struct wc_backend *backend);
+	void *wrap_context;
 };
 
 // Create and reset a backend on `memory`. *backend is NULL on failure.

@@ -52,6 +52,12 @@ void diagnosis_at(struct diagnosis *diagnosis, enum diagnosis_stage stage, uint6
 	diagnosis->has_address = true;
 }
 
+// Whether the ring still holds the command as the device read it: a later one may stand in its entry.
+static bool command_is_there(const struct diagnose_context *context, const struct mismatch *mismatch)
+{
+	return mismatch->op.command.bytes[0] != 0 && context->tail - mismatch->command <= context->ring_entries;
+}
+
 // Name the first field in which two commands differ; false if they do not.
 static bool command_differs(const struct diagnose_context *context, const struct mismatch *mismatch, struct diagnosis *diagnosis)
 {
@@ -61,9 +67,6 @@ static bool command_differs(const struct diagnose_context *context, const struct
 	const char *name = "reserved bytes";
 	int first = 0;
 
-	// A later command may stand in the entry already.
-	if (context->tail - mismatch->command > context->ring_entries || lowered[0] == 0)
-		return false;
 	ring = wc_memory_at((struct wc_memory *)context->memory, at, WC_COMMAND_BYTES);
 	if (!memcmp(ring, lowered, WC_COMMAND_BYTES))
 		return false;
@@ -136,19 +139,22 @@ static void diagnose_transfer(const struct diagnose_context *context, const stru
 	const uint64_t buffer_at = diagnose_buffer_address(program, slab, &mismatch->element);
 	const uint64_t memory_at = diagnose_memory_address(context, &mismatch->element);
 	const uint32_t in_buffer = context->buffer ? value_of(program->net, &mismatch->element, context->buffer + buffer_at) : mismatch->got;
+	char where[WHERE_BYTES];
 	const uint32_t in_memory = value_of(program->net, &mismatch->element, wc_memory_at((struct wc_memory *)context->memory, memory_at, 4));
 
+	layout_describe(context->layout, memory_at, where, sizeof(where));
 	if (mismatch->kind == MISMATCH_LOAD && in_memory == mismatch->expected) {
 		diagnosis_at(diagnosis, STAGE_LOAD, buffer_at);
-		diagnosis_say(diagnosis, "DMA load: DRAM address 0x%" PRIx64 " is right, buffer address 0x%" PRIx64 " behind it is not", memory_at, buffer_at);
+		diagnosis_say(diagnosis, "DMA load: DRAM address 0x%" PRIx64 " (%s) is right, buffer address 0x%" PRIx64 " behind it is not", memory_at, where,
+			      buffer_at);
 	} else if (mismatch->kind == MISMATCH_LOAD) {
 		diagnosis_at(diagnosis, STAGE_MEMORY, memory_at);
-		diagnosis_say(diagnosis, "DRAM: address 0x%" PRIx64 " no longer holds what was stored or placed there; the load brought it as it is",
-			      memory_at);
+		diagnosis_say(diagnosis, "DRAM: address 0x%" PRIx64 " (%s) no longer holds what was stored or placed there; the load brought it as it is",
+			      memory_at, where);
 	} else if (in_buffer == mismatch->expected) {
 		diagnosis_at(diagnosis, STAGE_STORE, memory_at);
-		diagnosis_say(diagnosis, "memory store: buffer address 0x%" PRIx64 " is right, DRAM address 0x%" PRIx64 " behind the store is not", buffer_at,
-			      memory_at);
+		diagnosis_say(diagnosis, "memory store: buffer address 0x%" PRIx64 " is right, DRAM address 0x%" PRIx64 " (%s) behind the store is not", buffer_at,
+			      memory_at, where);
 	} else {
 		diagnosis_at(diagnosis, STAGE_BUFFER, buffer_at);
 		diagnosis_say(diagnosis, "global buffer: address 0x%" PRIx64 " changed after its result was checked; the store wrote it as it is", buffer_at);
@@ -262,8 +268,12 @@ static void diagnose_vector(const struct diagnose_context *context, const struct
 
 void diagnose(const struct diagnose_context *context, const struct mismatch *mismatch, struct diagnosis *diagnosis)
 {
+	char where[WHERE_BYTES];
+
 	*diagnosis = (struct diagnosis){.wave = -1, .pe_row = -1, .column = -1};
-	if (mismatch->kind != MISMATCH_FINAL && command_differs(context, mismatch, diagnosis))
+	const bool there = mismatch->kind != MISMATCH_FINAL && command_is_there(context, mismatch);
+
+	if (there && command_differs(context, mismatch, diagnosis))
 		return;
 	switch (mismatch->kind) {
 	case MISMATCH_TILE:
@@ -280,10 +290,13 @@ void diagnose(const struct diagnose_context *context, const struct mismatch *mis
 		break;
 	case MISMATCH_FINAL:
 		diagnosis_at(diagnosis, STAGE_MEMORY, diagnose_memory_address(context, &mismatch->element));
-		diagnosis_say(diagnosis, "DRAM: address 0x%" PRIx64 " changed after it was stored or placed, and nothing read it again", diagnosis->address);
+		layout_describe(context->layout, diagnosis->address, where, sizeof(where));
+		diagnosis_say(diagnosis, "DRAM: address 0x%" PRIx64 " (%s) changed after it was stored or placed, and nothing read it again",
+			      diagnosis->address, where);
 		break;
 	default:
-		diagnosis_say(diagnosis, "the command in the ring is the one that was lowered");
+		diagnosis_say(diagnosis, there ? "the command in the ring is the one that was lowered"
+					       : "the command's entry in the ring has been written again: whether the device read what was lowered is not known");
 		break;
 	}
 }

@@ -3,7 +3,6 @@
 // The queue of lowered commands; see op.h.
 #include "driver/host/op.h"
 
-#include <assert.h>
 #include <stddef.h>
 
 #include "traces/alloc.h"
@@ -55,10 +54,10 @@ struct op *op_queue_at(const struct op_queue *queue, uint32_t index)
 	return index - queue->first < queue->end - queue->first ? &queue->ops[index % queue->capacity] : NULL;
 }
 
-void op_queue_drop(struct op_queue *queue, uint32_t index)
+void op_queue_drop_done(struct op_queue *queue)
 {
-	assert(index - queue->first <= queue->end - queue->first);
-	queue->first = index;
+	while (queue->first != queue->end && queue->ops[queue->first % queue->capacity].done)
+		queue->first++;
 }
 
 struct op_pixel op_pixel(const struct op *op, int m)

@@ -48,11 +48,12 @@ struct op {
 	int64_t k_total;
 	struct depend_access accesses[DEPEND_ACCESS_MAX];
 	int access_count;
+	bool done;               // the device has reported its end
 	union op_command command;
 };
 
-// Ops by index of their command in the run: those that were lowered and are not yet complete, and some
-// complete ones before them.
+// Ops by index of their command in the run: from the oldest that is not yet complete on. Engines overlap, so that hundreds of later
+// ones may be complete before a long transfer is.
 struct op_queue {
 	struct op *ops;     // op i is ops[i % capacity]
 	uint32_t capacity;  // a power of two
@@ -65,8 +66,8 @@ void op_queue_release(struct op_queue *queue);
 struct op *op_queue_push(struct op_queue *queue, struct wc_error *err);
 // The op of a command that is still held; NULL if it is not.
 struct op *op_queue_at(const struct op_queue *queue, uint32_t index);
-// Forget the ops before `index`.
-void op_queue_drop(struct op_queue *queue, uint32_t index);
+// Forget the ops before the first that is not done.
+void op_queue_drop_done(struct op_queue *queue);
 
 static inline bool op_is_tile(const struct op *op)
 {

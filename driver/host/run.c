@@ -11,14 +11,13 @@
 enum {
 	STEP_CYCLES = 4096,  // between two looks at the ring: it must not run dry
 	STEP_COMMANDS = 256, // the same for a backend without cycles
-	// Engines overlap, so the count of complete commands is not a prefix: this many before it are kept.
-	SLACK = 256,
+	KEPT_ENTRIES = 256,  // of the ring behind the complete commands are not written again: a diagnosis looks at them
 };
 
 // Lower ahead and write what the ring has room for.
 static int feed(struct run *run, uint32_t done, struct wc_error *err)
 {
-	const uint32_t limit = done + RUN_RING_ENTRIES - SLACK;
+	const uint32_t limit = done + RUN_RING_ENTRIES - KEPT_ENTRIES;
 	const struct fault *fault = &run->options->fault;
 
 	while (run->next_step < run->program.step_count && (int32_t)(limit - run->queue.end) > 0) {
@@ -63,8 +62,7 @@ static int loop(struct run *run, struct wc_error *err)
 		uint32_t status;
 		int result;
 
-		if (done - run->queue.first > SLACK)
-			op_queue_drop(&run->queue, done - SLACK);
+		op_queue_drop_done(&run->queue);
 		result = feed(run, done, err);
 		if (result)
 			return result;
@@ -74,8 +72,11 @@ static int loop(struct run *run, struct wc_error *err)
 		golden_s = run->expect->cpu_s;
 		result = run->backend->ops->step(run->backend, quantum, err);
 		run->result->device_cpu_s += clock_cpu_s() - step_s - (run->expect->cpu_s - golden_s);
-		if (run->failure)
+		if (run->failure) {
+			// The backend only knows that the observer stopped it.
+			*err = run->observed;
 			return run->failure;
+		}
 		if (result)
 			return result;
 		status = run->backend->ops->csr_read(run->backend, WC_CSR_STATUS);
@@ -155,7 +156,7 @@ static void explain(struct run *run)
 
 int run_schedule(const struct run_options *options, struct expect *expect, struct run_result *result, struct wc_error *err)
 {
-	struct run run = {.options = options, .result = result, .expect = expect, .err = err};
+	struct run run = {.options = options, .result = result, .expect = expect};
 	const double golden_s = expect->cpu_s;
 	const uint64_t golden_macs = expect->macs;
 	const double start_s = clock_wall_s();

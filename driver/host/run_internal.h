@@ -25,15 +25,15 @@ struct run {
 	int next_step;           // to be lowered
 	double work_done, work_all;
 	uint8_t *snapshot;       // the global buffer at the first difference
-	int failure;             // what an observer found
-	struct wc_error *err;
+	int failure;             // what an observer found, and its text
+	struct wc_error observed;
 };
 
 // Expand, lay out, make the device, place the inputs. On failure what is there is released by run_tear_down().
 int run_set_up(struct run *run, struct wc_error *err);
 void run_tear_down(struct run *run);
 
-// Callbacks of the device; `context` is the run. What they find is in run->failure.
+// Callbacks of the device; `context` is the run. What they find is in run->failure and run->observed.
 int run_on_tile_row(void *context, const struct wc_tile_row *row);
 int run_on_event(void *context, const struct wc_event *event);
 

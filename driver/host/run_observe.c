@@ -11,12 +11,12 @@ static double op_work(const struct op *op)
 	return op_is_tile(op) ? (double)op->m_count * op->n_count * (double)op->k_total : 1;
 }
 
-static const struct op *op_of(struct run *run, uint32_t command)
+static struct op *op_of(struct run *run, uint32_t command)
 {
-	const struct op *op = op_queue_at(&run->queue, command);
+	struct op *op = op_queue_at(&run->queue, command);
 
 	if (!op || command - run->queue.first >= run->tail - run->queue.first) {
-		run->failure = wc_fail(run->err, WC_ERR_SYSTEM, "the device reports on command %" PRIu32 ", the host has written %" PRIu32, command,
+		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device reports on command %" PRIu32 ", the host has written %" PRIu32, command,
 				       run->tail);
 		return NULL;
 	}
@@ -48,17 +48,17 @@ int run_on_tile_row(void *context, const struct wc_tile_row *row)
 	if (failed && row->command_index != run->compare.mismatch.command)
 		return 0;
 	if (!op_is_tile(op)) {
-		run->failure = wc_fail(run->err, WC_ERR_SYSTEM, "the device drains a tile for command %" PRIu32 ", a %s", row->command_index,
+		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device drains a tile for command %" PRIu32 ", a %s", row->command_index,
 				       op_kind_name(op->kind));
 		return run->failure;
 	}
-	result = compare_tile_row(&run->compare, row->command_index, op, row, run->err);
+	result = compare_tile_row(&run->compare, row->command_index, op, row, &run->observed);
 	if (result && result != WC_ERR_MISMATCH)
 		return run->failure = result;
 	if (result)
 		take_snapshot(run);
 	if (run->compare.tile_rows == op->m_count && host_trace_wanted(&run->trace)) {
-		int traced = host_trace_result(&run->trace, &run->compare, row->command_index, op, row->cycle, run->backend->ops->has_cycles, run->err);
+		int traced = host_trace_result(&run->trace, &run->compare, row->command_index, op, row->cycle, run->backend->ops->has_cycles, &run->observed);
 
 		if (traced)
 			return run->failure = traced;
@@ -75,11 +75,11 @@ static int on_command_end(struct run *run, const struct wc_event *event, const s
 	if (run->compare.mismatch.kind != MISMATCH_NONE)
 		// The tile at fault has ended although rows are missing.
 		return run->compare.mismatch.command == event->command_index ? WC_ERR_MISMATCH : 0;
-	result = compare_end(&run->compare, event->command_index, op, event->cycle, run->err);
+	result = compare_end(&run->compare, event->command_index, op, event->cycle, &run->observed);
 	if (result == WC_ERR_MISMATCH)
 		take_snapshot(run);
 	if ((!result || result == WC_ERR_MISMATCH) && !op_is_tile(op) && host_trace_wanted(&run->trace)) {
-		int traced = host_trace_result(&run->trace, &run->compare, event->command_index, op, event->cycle, run->backend->ops->has_cycles, run->err);
+		int traced = host_trace_result(&run->trace, &run->compare, event->command_index, op, event->cycle, run->backend->ops->has_cycles, &run->observed);
 
 		result = traced ? traced : result;
 	}
@@ -95,18 +95,19 @@ int run_on_event(void *context, const struct wc_event *event)
 {
 	struct run *run = context;
 	const bool ring = event->kind == WC_EVENT_BURST && event->command_index == UINT32_MAX;
-	const struct op *op = ring ? NULL : op_of(run, event->command_index);
+	struct op *op = ring ? NULL : op_of(run, event->command_index);
 	int result;
 
 	if (!op && !ring)
 		return run->failure;
 	// The end of a command stands behind its result.
 	if (event->kind == WC_EVENT_COMMAND_END) {
+		op->done = true;
 		result = on_command_end(run, event, op);
 		if (result)
 			return run->failure = result;
 	}
-	result = host_trace_event(&run->trace, event, op, run->backend->ops->has_cycles, run->err);
+	result = host_trace_event(&run->trace, event, op, run->backend->ops->has_cycles, &run->observed);
 	if (!result && run_stop_wanted(run))
 		result = WC_ERR_STOPPED;
 	return run->failure = result;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
+#include "find.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 8, width: 8, channels: 4}\nnodes:\n"
 			       "  - {name: c1, op: conv, channels: 8, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
@@ -104,4 +104,84 @@ Test(run, bytes_beyond_the_prediction_are_measured)
 		cr_expect_eq(rig.result.write_bytes[class], rig.account.write_bytes[class], "%s", wc_class_name(class));
 	}
 	rig_stop(&rig);
+}
+
+// Elements of a command's result.
+static uint64_t elements_of(const struct net *net, const struct op *op)
+{
+	const struct net_node *of = &net->nodes[op->tensor];
+	const uint64_t rows = (uint64_t)(op->hi - op->lo);
+
+	if (op_is_tile(op))
+		return (uint64_t)op->m_count * (uint64_t)op->n_count;
+	if (op->store == LAYOUT_WEIGHT || op->store == LAYOUT_WGRAD)
+		return rows * (uint64_t)(net_conv_weights(of) / of->out.channels);
+	return rows * (uint64_t)op->sample_count * (uint64_t)of->out.width * (uint64_t)of->out.channels;
+}
+
+Test(run, every_element_of_every_result_is_compared)
+{
+	static const char *const planners[] = {"baseline", "mbs", "overl", "2ps"};
+
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t tiles = 0, vectors = 0, loads = 0, stores = 0;
+		struct found found;
+		struct rig rig;
+
+		rig_start(&rig, net_yaml, planners[i], 8, 8, 3, 16384, 16, 3);
+		cr_assert(rig.planned);
+		find_all(&found, &rig);
+		for (uint32_t k = 0; k < found.queue.end; k++) {
+			const struct op *op = op_queue_at(&found.queue, k);
+			const uint64_t elements = elements_of(&rig.net, op);
+
+			tiles += op_is_tile(op) ? elements : 0;
+			loads += op->kind == OP_LOAD ? elements : 0;
+			stores += op->kind == OP_STORE ? elements : 0;
+			vectors += op->kind == OP_RELU_GRADIENT ? elements : 0;
+			vectors += op->kind == OP_RELU ? elements * (op->command.vector.flags ? 2 : 1) : 0;
+		}
+		rig_expect_right(&rig, rig_run(&rig));
+		cr_expect_eq(rig.result.counts.tile_elements, tiles, "%s", planners[i]);
+		cr_expect_eq(rig.result.counts.vector_elements, vectors, "%s", planners[i]);
+		cr_expect_eq(rig.result.counts.load_elements, loads, "%s", planners[i]);
+		cr_expect_eq(rig.result.counts.store_elements, stores, "%s", planners[i]);
+		cr_expect_gt(rig.result.counts.elements, tiles + vectors + loads + stores, "%s: DRAM is compared in the end", planners[i]);
+		find_release(&found);
+		rig_stop(&rig);
+	}
+}
+
+Test(run, what_it_stored_is_compared_once_more_in_the_end)
+{
+	static const struct {
+		enum layout_store store;
+		int node, sample, row;
+	} places[] = {{LAYOUT_ACT, 3, 2, 5}, {LAYOUT_WGRAD, 1, 0, 3}, {LAYOUT_WGRAD, 3, 0, 1}, {LAYOUT_WEIGHT, 3, 0, 2}, {LAYOUT_GRAD, 3, 1, 7}};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct found found;
+		struct rig rig;
+
+		rig_start(&rig, net_yaml, "mbs", 8, 8, 3, 65536, 16, 3);
+		cr_assert(rig.planned);
+		rig.options.device.overlap = false;
+		find_all(&found, &rig);
+		rig.options.fault.device = (struct wc_fault){
+			.kind = WC_FAULT_MEMORY,
+			.command = found.queue.end - 1,
+			.address = layout_address(&found.layout, places[i].store, places[i].node, places[i].sample, places[i].row),
+			.bit = 5,
+		};
+		cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%zu: %s", i, rig.err.text);
+		// The last command's own store is looked at as its result.
+		cr_expect(rig.result.mismatch.kind == MISMATCH_FINAL || rig.result.mismatch.command == found.queue.end - 1, "%zu", i);
+		cr_expect_eq(rig.result.mismatch.element.store, places[i].store);
+		cr_expect_eq(rig.result.mismatch.element.node, places[i].node);
+		cr_expect_eq(places[i].store == LAYOUT_WEIGHT || places[i].store == LAYOUT_WGRAD ? rig.result.mismatch.element.k : rig.result.mismatch.element.y,
+			     places[i].row);
+		cr_expect_eq(rig.result.diagnosis.stage, rig.result.mismatch.kind == MISMATCH_FINAL ? STAGE_MEMORY : STAGE_STORE);
+		find_release(&found);
+		rig_stop(&rig);
+	}
 }
