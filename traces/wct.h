@@ -19,7 +19,7 @@ enum wct_kind {
 	WCT_WAVE_BEGIN,    // a wave's first vector enters the array
 	WCT_WAVE_END,      // ... its last
 	WCT_TILE,          // what a GEMM command drained
-	WCT_RESULT,        // what a VECTOR or STORE command wrote
+	WCT_RESULT,        // what a LOAD, VECTOR or STORE command wrote
 	WCT_BURST,         // an AXI burst; its command is WCT_NO_COMMAND when it fetches commands
 	WCT_HIGH_WATER,    // most bytes of the global buffer in use
 	WCT_COUNTER,
@@ -85,10 +85,10 @@ struct wct_event {
 			const uint64_t *row_cycles; // when each row was drained, or NULL; only with bits and has_cycle
 		} tile;
 		struct {
-			uint32_t opcode;  // of the command
-			const char *name; // of the tensor
+			uint32_t opcode;  // of the command: LOAD, VECTOR or STORE
+			const char *name; // of the tensor it wrote
 			uint64_t bytes;
-			uint32_t digest;  // wct_digest_bytes() of what was written, in memory order
+			uint32_t digest;  // wct_digest_bytes() of what was written, in memory order, a mask behind its values
 		} result;
 		struct {
 			uint64_t address, bytes;

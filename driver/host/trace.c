@@ -173,6 +173,7 @@ static int write_result(struct host_trace *trace, bool golden, const struct comp
 			return 0;
 	} else {
 		layout_tensor_name(compare->net, op->store, op->tensor, name, sizeof(name));
+		out.result.opcode = op->command.load.opcode;
 		out.result.name = name;
 		out.result.bytes = compare->digest_bytes;
 		out.result.digest = golden ? compare->digest_expected : compare->digest_got;

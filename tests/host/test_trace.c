@@ -10,6 +10,7 @@
 
 #include "rig.h"
 #include "traces/wct_diff.h"
+#include "traces/wct_reader.h"
 #include "traces/wct_stat.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 8, width: 8, channels: 5}\nnodes:\n"
@@ -88,8 +89,10 @@ Test(trace, of_a_faulty_run_parts_at_the_fault)
 	rig.options.golden_trace = golden;
 	rig.options.trace_level = WCT_LEVEL_WAVE;
 	// The accumulator is hit in whichever GEMM comes first at or behind command 10.
-	for (uint32_t command = 10; rig_run(&rig) != WC_ERR_MISMATCH; command++)
+	for (uint32_t command = 10; rig_run(&rig) != WC_ERR_MISMATCH; command++) {
+		cr_assert_lt(command, 60, "no GEMM was hit");
 		rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .command = command, .row = 3, .column = 0, .bit = 29};
+	}
 	cr_assert_eq(wct_diff(device, golden, &options, &report, &rig.err), WC_ERR_MISMATCH);
 	cr_expect_eq(report.first.kind, WCT_TILE);
 	cr_expect_eq(report.first.command, rig.result.mismatch.command);
@@ -101,4 +104,69 @@ Test(trace, of_a_faulty_run_parts_at_the_fault)
 	rig_stop(&rig);
 	remove(device);
 	remove(golden);
+}
+
+// The opcode of a command by its begin in the trace; 0: it is not there.
+static uint32_t opcode_of(const char *path, uint32_t command)
+{
+	struct wct_reader *reader;
+	struct wct_event event;
+	struct wc_error err;
+	uint32_t opcode = 0;
+
+	cr_assert_eq(wct_reader_open(&reader, path, &err), 0, "%s", err.text);
+	while (!opcode && wct_reader_next(reader, &event, &err) == 1)
+		if (event.kind == WCT_COMMAND_BEGIN && event.command == command)
+			opcode = event.command_info.opcode;
+	wct_reader_free(reader);
+	return opcode;
+}
+
+Test(trace, a_result_has_the_opcode_of_its_command)
+{
+	char paths[2][256];
+	struct rig rig;
+
+	path_of(paths[0], sizeof(paths[0]), "opcode");
+	path_of(paths[1], sizeof(paths[1]), "opcode-golden");
+	rig_start(&rig, net_yaml, "mbs", 8, 4, 1, 65536, 16, 5);
+	cr_assert(rig.planned);
+	rig.options.trace = paths[0];
+	rig.options.golden_trace = paths[1];
+	rig.options.trace_level = WCT_LEVEL_TILE;
+	rig_expect_right(&rig, rig_run(&rig));
+	for (int i = 0; i < 2; i++) {
+		uint64_t seen[256] = {0};
+		struct wct_reader *reader;
+		struct wct_event event;
+
+		cr_assert_eq(wct_reader_open(&reader, paths[i], &rig.err), 0, "%s", rig.err.text);
+		while (wct_reader_next(reader, &event, &rig.err) == 1) {
+			if (event.kind != WCT_RESULT)
+				continue;
+			cr_assert_eq(event.result.opcode, opcode_of(paths[i], event.command), "%s, command %u", paths[i], (unsigned)event.command);
+			seen[event.result.opcode & 255]++;
+		}
+		wct_reader_free(reader);
+		cr_expect_eq(seen[WC_OP_LOAD], rig.result.counts.loads);
+		cr_expect_eq(seen[WC_OP_STORE], rig.result.counts.stores);
+		cr_expect_eq(seen[WC_OP_VECTOR], rig.result.counts.vectors);
+		remove(paths[i]);
+	}
+	rig_stop(&rig);
+}
+
+Test(trace, that_cannot_be_written_is_told_by_its_name)
+{
+	struct rig rig;
+
+	// More than a chunk, so that it is written while the device runs, and the device only knows that it was stopped.
+	rig_start(&rig, net_yaml, "mbs", 8, 4, 40, 65536, 16, 5);
+	cr_assert(rig.planned);
+	rig.options.trace = "/dev/full";
+	rig.options.trace_level = WCT_LEVEL_CYCLE;
+	cr_assert_eq(rig_run(&rig), WC_ERR_SYSTEM, "%s", rig.err.text);
+	cr_expect_lt(rig.result.commands, rig.account.commands, "it was only seen at the end");
+	cr_expect(strstr(rig.err.text, "cannot write trace '/dev/full'"), "%s", rig.err.text);
+	rig_stop(&rig);
 }
