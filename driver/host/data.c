@@ -148,7 +148,9 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	if (!options->weights)
 		return fill_normal(&data->weights[node], count, options->seed, STREAM_WEIGHTS + (uint64_t)node,
 				   sqrt(2.0 * conv->out.channels / (double)count), err);
-	snprintf(path, sizeof(path), "%s/%s.weight.krsc.npy", options->weights, conv->name);
+	// The longer of the two names.
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s.weight.krsc.npy", options->weights, conv->name) >= sizeof(path))
+		return wc_fail(err, WC_ERR_INPUT, "the weights of '%s': the path '%.100s...' is longer than %zu bytes", conv->name, path, sizeof(path) - 1);
 	if (access(path, F_OK))
 		snprintf(path, sizeof(path), "%s/%s.weight.npy", options->weights, conv->name);
 	return fill_file(&data->weights[node], path, dims, false, false, err);

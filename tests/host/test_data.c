@@ -13,6 +13,7 @@
 #include "csim/golden/half.h"
 #include "driver/host/random.h"
 #include "rig.h"
+#include "tests/net_text.h"
 #include "traces/npy.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 6, width: 5, channels: 3}\nnodes:\n"
@@ -63,7 +64,7 @@ Test(data, the_seed_decides_and_batch_does_not)
 	struct wc_error err;
 	struct net net;
 
-	rig_net(&net, net_yaml);
+	tests_net(&net, net_yaml);
 	cr_assert_eq(data_init(&small, &net, 2, &options, &err), 0, "%s", err.text);
 	cr_assert_eq(data_init(&large, &net, 5, &options, &err), 0, "%s", err.text);
 	options.seed = 4;
@@ -113,7 +114,7 @@ Test(data, files_are_read_back_as_they_were_dumped)
 	struct net net;
 
 	scratch(directory, sizeof(directory));
-	rig_net(&net, net_yaml);
+	tests_net(&net, net_yaml);
 	cr_assert_eq(data_init(&data, &net, 2, &seeded, &err), 0, "%s", err.text);
 	cr_assert_eq(collect_init(&collect, &net, 2, &err), 0);
 	cr_assert_eq(collect_dump(&collect, &data, directory, &err), 0, "%s", err.text);
@@ -141,4 +142,95 @@ Test(data, files_are_read_back_as_they_were_dumped)
 	data_release(&data);
 	net_release(&net);
 	discard(directory);
+}
+
+static void write_values(const char *path, enum npy_type type, const uint64_t shape[4], void *values)
+{
+	const struct npy_array array = {.type = type, .dims = 4, .shape = {shape[0], shape[1], shape[2], shape[3]}, .data = values};
+	struct wc_error err;
+
+	cr_assert_eq(npy_write(path, &array, &err), 0, "%s", err.text);
+}
+
+Test(data, single_precision_and_pixels_are_rounded_once)
+{
+	static const uint64_t image[4] = {2, 6, 5, 3}, filters[4] = {4, 3, 3, 3}, gradient[4] = {2, 3, 2, 2};
+	char directory[256], path[300], input[300], gradients[300];
+	struct data_options options = {.seed = 1};
+	float values[2 * 6 * 5 * 3];
+	uint8_t pixels[2 * 6 * 5 * 3];
+	struct data data;
+	struct wc_error err;
+	struct net net;
+
+	scratch(directory, sizeof(directory));
+	tests_net(&net, net_yaml);
+	// Ties and values between halves, and one beyond their range.
+	for (size_t i = 0; i < 180; i++) {
+		values[i] = (float)i * 0.37f - 20 + (float)i / 8192;
+		pixels[i] = (uint8_t)(i * 7);
+	}
+	values[5] = 1 + 1 / 2048.0f;
+	values[6] = 1 + 3 / 2048.0f;
+	values[7] = 70000;
+	snprintf(input, sizeof(input), "%s/image.npy", directory);
+	write_values(input, NPY_FLOAT32, image, values);
+	snprintf(path, sizeof(path), "%s/c1.weight.npy", directory);
+	write_values(path, NPY_FLOAT32, filters, values);
+	snprintf(path, sizeof(path), "%s/c2.weight.npy", directory);
+	write_values(path, NPY_FLOAT32, (const uint64_t[]){2, 2, 2, 4}, values);
+	snprintf(gradients, sizeof(gradients), "%s/gradient.npy", directory);
+	write_values(gradients, NPY_FLOAT32, gradient, values);
+	options.input = input;
+	options.weights = directory;
+	options.gradient = gradients;
+	cr_assert_eq(data_init(&data, &net, 2, &options, &err), 0, "%s", err.text);
+	for (size_t i = 0; i < 180; i++) {
+		const _Float16 half = (_Float16)values[i];
+		uint16_t bits;
+
+		memcpy(&bits, &half, 2);
+		cr_assert_eq(data.images[i], bits, "%zu", i);
+		if (i < 4 * 3 * 3 * 3)
+			cr_assert_eq(data.weights[1][i], bits, "%zu", i);
+		if (i < 2 * 3 * 2 * 2)
+			cr_assert_eq(data.gradient[i], bits, "%zu", i);
+	}
+	cr_expect_eq(data.images[5], 0x3c00);
+	cr_expect_eq(data.images[6], 0x3c02);
+	cr_expect_eq(data.images[7], 0x7c00);
+	data_release(&data);
+	// Pixels as Fashion-MNIST's, for images alone.
+	write_values(input, NPY_UINT8, image, pixels);
+	cr_assert_eq(data_init(&data, &net, 2, &options, &err), 0, "%s", err.text);
+	for (size_t i = 0; i < 180; i++) {
+		const _Float16 half = (_Float16)((pixels[i] / 255.0 - 0.2860) / 0.3530);
+		uint16_t bits;
+
+		memcpy(&bits, &half, 2);
+		cr_assert_eq(data.images[i], bits, "%zu", i);
+	}
+	data_release(&data);
+	write_values(gradients, NPY_UINT8, gradient, pixels);
+	cr_expect_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "elements are uint8"), "%s", err.text);
+	net_release(&net);
+	discard(directory);
+}
+
+Test(data, a_path_that_is_too_long_is_refused)
+{
+	struct data_options options = {.seed = 1};
+	char directory[5000];
+	struct data data;
+	struct wc_error err;
+	struct net net;
+
+	memset(directory, 'd', sizeof(directory) - 1);
+	directory[sizeof(directory) - 1] = '\0';
+	options.weights = directory;
+	tests_net(&net, net_yaml);
+	cr_assert_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "longer than 4095 bytes"), "%s", err.text);
+	net_release(&net);
 }
