@@ -17,9 +17,7 @@ static inline size_t golden_mask_bytes(size_t count)
 	return (count + 7) / 8;
 }
 
-// x > 0 or NaN.
-bool golden_relu_passes(uint16_t x);
-// y = x where it passes, else +0. `mask`, golden_mask_bytes(count) bytes, may be NULL.
+// y = x where it passes (x > 0, or a NaN), else +0. `mask`, golden_mask_bytes(count) bytes, may be NULL.
 void golden_relu(const uint16_t *x, size_t count, uint16_t *y, uint8_t *mask);
 // dx = dy where the mask bit is set, else +0.
 void golden_relu_gradient_mask(const uint8_t *mask, const uint16_t *dy, size_t count, uint16_t *dx);
