@@ -30,7 +30,7 @@ struct cli_command {
 extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trace, cli_diff, cli_report, cli_version;
 
 // Parse a command's options from its table and up to `max` arguments into `arguments`, at least `min`. Returns -1 to go on, else the exit
-// status: misuse is reported. Strings live until the process ends. --help prints the table and exits.
+// status: misuse is reported, --help prints the table. Strings live until the process ends.
 int cli_parse(const struct cli_command *command, int argc, const char **argv, const struct poptOption *table, const char **arguments, int min, int max);
 
 // The exit status of 0 or an error code of traces/error.h.
@@ -43,7 +43,6 @@ int cli_misuse(const struct cli_command *command, const char *format, ...) __att
 // Words of options. WC_ERR_INPUT quotes option, value and limits.
 int cli_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct wc_error *err); // 65536, 64KiB, 10MiB, 1GiB
 int cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number, struct wc_error *err);
-int cli_array(const char *text, int *rows, int *cols, struct wc_error *err); // 16x16
 
 // The options that describe device and problem, for `plan` and `run`; NULL: the default.
 struct cli_device_words {
@@ -66,7 +65,13 @@ int cli_problem(const struct cli_device_words *words, struct cli_problem *proble
 // A schedule by a planner's name or from a file ("-": stdin), checked against the problem it was made for. `net` is open.
 int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err);
 bool cli_is_planner(const char *name);
-// All of a file in memory, NUL behind it; caller frees. "-" is stdin.
+// Whether it is a planner that cuts segments into strips.
+bool cli_uses_strips(const char *name);
+// Whether the options that only planners read say something to one of these schedules; else WC_ERR_INPUT names the option.
+int cli_check_plan_words(const struct cli_device_words *words, const char *const *schedules, int count, struct wc_error *err);
+// A network by name or from a file; as net_open(), but it never waits for the writer of a named pipe.
+int cli_net(struct net *net, const char *name, int image, struct wc_error *err);
+// All of a file in memory, NUL behind it; caller frees it with wc_free(). "-" is stdin.
 int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err);
 
 // The directory of the Makefile that built this binary.

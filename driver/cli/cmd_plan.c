@@ -73,7 +73,9 @@ static int parse(const char *net_name, const char *schedule, struct net *net, st
 	if (!result && words.max_extra_macs)
 		result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, err);
 	if (!result)
-		result = net_open(net, net_name, (int)image, err);
+		result = cli_check_plan_words(&words.device, &schedule, 1, err);
+	if (!result)
+		result = cli_net(net, net_name, (int)image, err);
 	if (!result)
 		result = parse_accounting(net, schedule, &accounting, err);
 	if (result)

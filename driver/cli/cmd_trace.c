@@ -18,15 +18,15 @@ static int dump(const char *path, const struct wct_dump_options *options, struct
 static int stat(const char *path, bool json, struct wc_error *err)
 {
 	struct wct_stat stat;
-	int result = wct_stat(path, &stat, err);
+	struct wc_error print_err;
+	int result = wct_stat(path, &stat, err), printed;
 
 	if (result && !stat.chunks)
 		return result;
-	if (json)
-		wct_stat_print_json(&stat, stdout, err);
-	else
-		wct_stat_print(&stat, stdout, err);
-	return result;
+	printed = json ? wct_stat_print_json(&stat, stdout, &print_err) : wct_stat_print(&stat, stdout, &print_err);
+	if (printed)
+		*err = print_err;
+	return printed ? printed : result;
 }
 
 // A:B, cycles [A, B); B may be left out.
@@ -44,6 +44,21 @@ static int window(const char *text, struct wct_dump_options *options, struct wc_
 	options->cycle_to = UINT64_MAX;
 	result = cli_number("window", from, 0, UINT64_MAX, &options->cycle_from, err);
 	return result || !text[length + 1] ? result : cli_number("window", text + length + 1, 0, UINT64_MAX, &options->cycle_to, err);
+}
+
+// Options that choose events are an error where all are counted, not silently dropped.
+static int refuse_for_stat(bool data, const char *level, const char *command, const char *cycles, struct wc_error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} given[] = {{"data", data}, {"level", level}, {"command", command}, {"window", cycles}};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+		if (given[i].given)
+			return wc_fail(err, WC_ERR_INPUT, "--%s has no meaning for 'trace stat', which counts all events; 'trace dump' prints chosen ones",
+				       given[i].option);
+	return 0;
 }
 
 static int run(int argc, const char **argv)
@@ -78,6 +93,8 @@ static int run(int argc, const char **argv)
 	}
 	if (!result && cycles)
 		result = window(cycles, &options, &err);
+	if (!result && !strcmp(arguments[0], "stat"))
+		result = refuse_for_stat(data, level, command, cycles, &err);
 	if (result)
 		return cli_fail(&err, result);
 	if (!strcmp(arguments[0], "dump"))

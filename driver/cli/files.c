@@ -1,65 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of the command line: schedules, and where the project lies.
+// Files of the command line: networks, schedules, and where the project lies.
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver/cli/cli.h"
 #include "driver/plan/paper/paper.h"
+#include "traces/alloc.h"
+#include "traces/file.h"
 
 enum { SCHEDULE_BYTES_MAX = 64 << 20 };
 
 int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err)
 {
 	const bool standard = !strcmp(path, "-");
-	FILE *file = standard ? stdin : fopen(path, "r");
+	const char *why;
+	const int fd = standard ? STDIN_FILENO : wc_file_open(path, WC_FILE_STREAM, &why);
 	size_t capacity = 4096, used = 0;
-	char *buffer = malloc(capacity);
-	struct stat status;
+	char *buffer = wc_alloc(capacity, 1);
 	int result = 0;
 
 	*text = NULL;
-	if (!file) {
-		free(buffer);
-		return wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, strerror(errno));
-	}
-	if (!fstat(fileno(file), &status) && S_ISDIR(status.st_mode))
-		result = wc_fail(err, WC_ERR_INPUT, "cannot read '%s': it is a directory", path);
+	if (fd < 0)
+		result = wc_fail(err, WC_ERR_INPUT, "cannot open '%s': %s", path, why);
 	while (!result && buffer) {
-		const size_t got = fread(buffer + used, 1, capacity - used - 1, file);
+		const ssize_t got = read(fd, buffer + used, capacity - used - 1);
 
-		used += got;
-		if (!got)
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			result = wc_fail(err, WC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
+		if (got <= 0)
 			break;
+		used += (size_t)got;
 		if (used > SCHEDULE_BYTES_MAX)
 			result = wc_fail(err, WC_ERR_INPUT, "'%s' is longer than %d bytes", path, SCHEDULE_BYTES_MAX);
 		if (used + 1 == capacity) {
-			char *larger = realloc(buffer, capacity *= 2);
+			char *larger = wc_realloc(buffer, capacity *= 2, 1);
 
 			if (!larger)
-				free(buffer);
+				wc_free(buffer);
 			buffer = larger;
 		}
 	}
-	if (!buffer)
+	if (!buffer && !result)
 		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", path);
-	else if (!result && ferror(file))
-		result = wc_fail(err, WC_ERR_INPUT, "cannot read '%s': %s", path, strerror(errno));
-	if (!standard)
-		fclose(file);
+	if (fd >= 0 && !standard)
+		close(fd);
 	if (result) {
-		free(buffer);
+		wc_free(buffer);
 		return result;
 	}
 	buffer[used] = '\0';
 	*text = buffer;
 	*bytes = used;
 	return 0;
+}
+
+int cli_net(struct net *net, const char *name, int image, struct wc_error *err)
+{
+	const char *why = wc_file_refused(name);
+
+	*net = (struct net){0};
+	return why ? wc_fail(err, WC_ERR_INPUT, "cannot open network file '%s': %s", name, why) : net_open(net, name, image, err);
 }
 
 bool cli_is_planner(const char *name)
@@ -116,18 +122,38 @@ int cli_schedule(const char *name, const struct net *net, const struct plan_opti
 		return result;
 	file = bytes ? fmemopen(text, bytes, "r") : fopen("/dev/null", "r");
 	if (!file) {
-		free(text);
+		wc_free(text);
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory: %s", name, strerror(errno));
 	}
 	result = schedule_read(schedule, net, file, name, err);
 	fclose(file);
-	free(text);
+	wc_free(text);
 	if (!result && options) {
 		result = same_problem(name, schedule, options, err);
 		if (result)
 			schedule_release(schedule);
 	}
 	return result;
+}
+
+bool cli_uses_strips(const char *schedule)
+{
+	return !strcmp(schedule, "overl") || !strcmp(schedule, "2ps");
+}
+
+int cli_check_plan_words(const struct cli_device_words *words, const char *const *schedules, int count, struct wc_error *err)
+{
+	bool planner = false, strips = false;
+
+	for (int i = 0; i < count; i++) {
+		planner |= cli_is_planner(schedules[i]);
+		strips |= cli_uses_strips(schedules[i]);
+	}
+	if (words->strips && !strips)
+		return wc_fail(err, WC_ERR_INPUT, "--strips has no meaning for '%s': only the planners overl and 2ps cut segments into strips", schedules[0]);
+	if (words->phases && !planner)
+		return wc_fail(err, WC_ERR_INPUT, "--phases has no meaning for '%s': a schedule from a file has the phases that it has", schedules[0]);
+	return 0;
 }
 
 int cli_root(char *path, size_t size, struct wc_error *err)

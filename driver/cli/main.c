@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wavecore: plan, check and run training schedules on the device, and look at traces.
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/cli/cli.h"
 
@@ -24,9 +27,9 @@ static int misused(void)
 	return CLI_USAGE;
 }
 
-int main(int argc, const char **argv)
+static int dispatch(int argc, const char **argv)
 {
-	int status = CLI_USAGE;
+	size_t i = 0;
 
 	if (argc < 2)
 		return misused();
@@ -36,17 +39,36 @@ int main(int argc, const char **argv)
 	}
 	if (!strcmp(argv[1], "--version"))
 		return cli_version.run(1, argv + 1);
-	size_t i = 0;
-
 	while (i < sizeof(commands) / sizeof(*commands) && strcmp(argv[1], commands[i]->name))
 		i++;
 	if (i == sizeof(commands) / sizeof(*commands)) {
 		fprintf(stderr, "error: unknown command '%s'\n", argv[1]);
 		return misused();
 	}
-	status = commands[i]->run(argc - 1, argv + 1);
-	if (fflush(stdout)) {
-		fprintf(stderr, "error: cannot write to stdout\n");
+	return commands[i]->run(argc - 1, argv + 1);
+}
+
+// A standard stream that is closed would be the next file that is opened, and its output go there. Instead it cannot be used.
+static void fill_streams(void)
+{
+	static const int modes[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		// The lowest free number is fd.
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+			exit(CLI_SYSTEM);
+}
+
+int main(int argc, const char **argv)
+{
+	int status;
+
+	fill_streams();
+	status = dispatch(argc, argv);
+	// Nothing before has looked at every write.
+	if (fflush(stdout) || ferror(stdout)) {
+		if (status != CLI_SYSTEM)
+			fprintf(stderr, "error: cannot write to stdout\n");
 		return CLI_SYSTEM;
 	}
 	return status;

@@ -71,10 +71,18 @@ static const char *given_twice(int argc, const char **argv, const struct poptOpt
 
 int cli_parse(const struct cli_command *command, int argc, const char **argv, const struct poptOption *table, const char **arguments, int min, int max)
 {
+	// Not popt's own, which ends the process: whether the help could be written is main's to see.
+	enum { HELP = 1, USAGE };
+	static struct poptOption help[] = {
+		{"help", '?', POPT_ARG_NONE, NULL, HELP, "Show this help message", NULL},
+		{"usage", 0, POPT_ARG_NONE, NULL, USAGE, "Display brief usage message", NULL},
+		POPT_TABLEEND,
+	};
 	static char name[64];
 	static struct poptOption all[] = {
 		{NULL, 0, POPT_ARG_INCLUDE_TABLE, NULL, 0, "Options:", NULL},
-		POPT_AUTOHELP POPT_TABLEEND,
+		{NULL, 0, POPT_ARG_INCLUDE_TABLE, help, 0, "Help options:", NULL},
+		POPT_TABLEEND,
 	};
 	static poptContext context; // owns the strings in `arguments`
 	const char *argument = given_twice(argc, argv, table);
@@ -89,9 +97,11 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 	argv[0] = name;
 	context = poptGetContext(NULL, argc, argv, all, 0);
 	poptSetOtherOptionHelp(context, command->arguments);
-	do
-		code = poptGetNextOpt(context);
-	while (code > 0);
+	code = poptGetNextOpt(context);
+	if (code == HELP || code == USAGE) {
+		code == HELP ? poptPrintHelp(context, stdout, 0) : poptPrintUsage(context, stdout, 0);
+		return CLI_OK;
+	}
 	if (code < -1)
 		status = cli_misuse(command, "%s: %s", poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(code));
 	for (int i = 0; i < max; i++)
@@ -165,7 +175,8 @@ static bool is_side(uint64_t value)
 	return value >= 4 && value <= 128 && !(value & (value - 1));
 }
 
-int cli_array(const char *text, int *rows, int *cols, struct wc_error *err)
+// 16x16.
+static int parse_array(const char *text, int *rows, int *cols, struct wc_error *err)
 {
 	uint64_t r, c;
 	const char *rest;
@@ -190,7 +201,7 @@ int cli_problem(const struct cli_device_words *words, struct cli_problem *proble
 	int rows = 16, cols = 16, result;
 
 	if ((words->batch && (result = cli_number("batch", words->batch, 1, 65535, &batch, err))) ||
-	    (words->array && (result = cli_array(words->array, &rows, &cols, err))) ||
+	    (words->array && (result = parse_array(words->array, &rows, &cols, err))) ||
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||
 	    (words->bus && (result = cli_number("bus", words->bus, 16, 128, &bus, err))) ||
 	    (words->strips && (result = cli_number("strips", words->strips, 1, 65535, &strips, err))) ||
