@@ -74,6 +74,7 @@ static int refuse_for_model(struct wc_error *err)
 		{"latency", words.latency},
 		{"random-memory", words.random_memory},
 		{"random-reset", words.random_reset},
+		{"mac-stages", words.device.mac_stages},
 	};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
@@ -166,94 +167,6 @@ static int make_schedules(const char *const *names, int count, const struct net 
 	return 0;
 }
 
-// The gravest of the runs' exit statuses.
-static int worst_exit(json_t *const *results, int count)
-{
-	static const int order[] = {CLI_OK, CLI_MISMATCH, CLI_USAGE, CLI_SYSTEM, CLI_INTERRUPTED};
-	size_t worst = 0;
-
-	for (int i = 0; i < count; i++) {
-		const int status = (int)json_integer_value(json_object_get(results[i], "exit"));
-
-		for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
-			if (order[k] == status && k > worst)
-				worst = k;
-	}
-	return order[worst];
-}
-
-static void print_errors(json_t *const *results, int count)
-{
-	for (int i = 0; i < count; i++) {
-		const char *error = json_string_value(json_object_get(results[i], "error"));
-		const char *report = json_string_value(json_object_get(results[i], "report"));
-
-		if (error)
-			fprintf(stderr, "error: schedule '%s': %s\n", json_string_value(json_object_get(results[i], "schedule")), error);
-		if (report)
-			fprintf(stderr, "%s", report);
-	}
-}
-
-static void print_json(json_t **results, int count, bool compared, bool identical)
-{
-	if (count == 1) {
-		json_dumpf(results[0], stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	} else {
-		json_t *runs = json_array(), *all;
-
-		for (int i = 0; i < count; i++)
-			json_array_append(runs, results[i]);
-		all = json_pack("{s:o, s:o}", "runs", runs, "bit_identical", compared ? json_boolean(identical) : json_null());
-		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-		json_decref(all);
-	}
-	printf("\n");
-}
-
-static void print_summary(json_t *const *results, int count, int tensors, bool identical)
-{
-	uint64_t tiles = 0, elements = 0;
-
-	for (int i = 0; i < count; i++) {
-		tiles += (uint64_t)json_integer_value(json_object_get(results[i], "checked_tiles"));
-		elements += (uint64_t)json_integer_value(json_object_get(results[i], "checked"));
-	}
-	printf("%" PRIu64 " tiles, %" PRIu64 " elements checked, all equal to the golden model; DRAM bytes equal to the prediction\n", tiles, elements);
-	if (count > 1 && identical)
-		printf("forward outputs and data gradients bit-identical under all %d schedules (%d tensors)\n", count, tensors);
-}
-
-static int report(json_t **results, int count)
-{
-	struct wc_error err;
-	int status = worst_exit(results, count), tensors = 0;
-	bool described = true, identical = false;
-
-	// A run that did not begin has nothing to show.
-	for (int i = 0; i < count; i++) {
-		const int exit = (int)json_integer_value(json_object_get(results[i], "exit"));
-
-		described &= exit != CLI_USAGE && exit != CLI_SYSTEM;
-	}
-	if (status == CLI_OK && count > 1) {
-		identical = !run_compare_digests(results, count, &tensors, &err);
-		if (!identical)
-			status = cli_fail(&err, WC_ERR_MISMATCH);
-	}
-	if (words.json)
-		print_json(results, count, status == CLI_OK || tensors, identical);
-	else if (described)
-		run_print_table(results, count, stdout);
-	if (!words.json && status == CLI_OK)
-		print_summary(results, count, tensors, identical);
-	if (status == CLI_OK && words.fault)
-		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
-	fflush(stdout);
-	print_errors(results, count);
-	return status;
-}
-
 static int run(int argc, const char **argv)
 {
 	const struct sigaction action = {.sa_handler = on_interrupt};
@@ -268,6 +181,7 @@ static int run(int argc, const char **argv)
 	struct wc_error err;
 	char *list = NULL;
 	int status = cli_parse(&cli_run, argc, argv, table, NULL, 0, 0), count = 0, jobs = 1, done = 0, result;
+	bool began = false;
 
 	if (status >= 0)
 		return status;
@@ -276,9 +190,13 @@ static int run(int argc, const char **argv)
 	if (!result)
 		result = list ? split(list, names, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
 	if (!result)
+		result = cli_check_plan_words(&words.device, names, count, &err);
+	if (!result)
 		result = run_outputs_check(&words, names, count, &err);
 	if (!result)
-		result = net_open(&net, words.net ? words.net : "fashion-conv", 0, &err);
+		result = cli_net(&net, words.net ? words.net : "fashion-conv", 0, &err);
+	if (!result)
+		result = run_memory_check(&net, &problem, jobs < count ? jobs : count, &err);
 	if (!result)
 		result = make_schedules(names, count, &net, &problem.plan, schedules, &err);
 	if (!result) {
@@ -297,17 +215,22 @@ static int run(int argc, const char **argv)
 		job.schedules = schedules;
 		job.schedule_count = count;
 		sigaction(SIGINT, &action, NULL);
+		began = true;
 		result = run_jobs(&job, jobs, results, &err);
 	}
-	if (result) {
-		status = cli_fail(&err, result);
-	} else {
-		while (done < count && results[done])
-			done++;
-		status = done ? report(results, done) : CLI_INTERRUPTED;
-		if (stop)
-			status = CLI_INTERRUPTED;
+	// Those that have ended, side by side; what keeps the others from it does not hide them.
+	for (int i = 0; i < count; i++) {
+		json_t *ended = results[i];
+
+		results[i] = NULL;
+		if (ended)
+			results[done++] = ended;
 	}
+	status = done ? run_print(results, done, count, words.json, words.fault, stdout) : CLI_OK;
+	if (result)
+		status = cli_fail(&err, result);
+	else if (stop || (began && !done))
+		status = CLI_INTERRUPTED;
 	for (int i = 0; i < SCHEDULES_MAX; i++) {
 		json_decref(results[i]);
 		schedule_release(&schedules[i]);

@@ -9,6 +9,7 @@
 
 #include "driver/cli/cli.h"
 #include "driver/host/run.h"
+#include "driver/plan/account.h"
 
 // Words of the command line; NULL: not given.
 struct run_words {
@@ -44,6 +45,9 @@ struct run_job {
 	const volatile sig_atomic_t *stop;
 };
 
+// Whether tensors of that network and batch fit this machine's memory, with `jobs` schedules at a time; WC_ERR_INPUT states both sizes.
+int run_memory_check(const struct net *net, const struct cli_problem *problem, int jobs, struct wc_error *err);
+
 // Called with the fraction done.
 typedef void run_progress(void *context, double fraction);
 
@@ -61,15 +65,23 @@ void progress_start(struct progress *progress);
 void progress_show(struct progress *progress, double fraction);
 void progress_end(struct progress *progress);
 
-// Run the schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i.
+// Run the schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i; NULL: it has not ended.
+// After an error (a process that died, no memory) the results that there are remain.
 int run_jobs(const struct run_job *job, int jobs, json_t **results, struct wc_error *err);
 
-// The library of the RTL configuration that the options describe; built by make if it is not there. `path` has room for `size` bytes.
+// The library of the RTL configuration that the options describe; built by make if it is not there or the design has changed. `path` has
+// room for `size` bytes.
 int run_library(const struct cli_problem *problem, bool dpi, bool waves, bool random_reset, char *path, size_t size, struct wc_error *err);
 
-// Compare the digests of all runs; on the first difference one line in `err` and WC_ERR_MISMATCH. *tensors: how many were compared.
+// Measured DRAM bytes must be the predicted ones, class by class and direction by direction; WC_ERR_MISMATCH names the first that are not.
+int run_compare_bytes(const struct run_result *result, const struct account *account, struct wc_error *err);
+// Compare the digests of every tensor among all runs that made it; on the first difference one line in `err` and WC_ERR_MISMATCH.
+// *tensors: how many tensors two or more runs have.
 int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err);
 
+// Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
+// that differ from each other are an error too. `fault`: one was planted. Returns the exit status.
+int run_print(json_t *const *results, int count, int all, bool json, bool fault, FILE *file);
 void run_print_table(json_t *const *results, int count, FILE *file);
 
 // The mismatch in words: layer, tile, element, values, stage at fault. Lines end with a newline.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "driver/cli/run.h"
+#include "traces/alloc.h"
 
 struct child {
 	pid_t pid; // 0: not running
@@ -94,7 +95,7 @@ static bool collect(struct child *child, struct wc_error *err, int *result)
 		return errno != EINTR && errno != EAGAIN;
 	if (child->used + (size_t)got + 1 > child->capacity) {
 		const size_t capacity = 2 * (child->used + (size_t)got + 1);
-		char *text = realloc(child->text, capacity);
+		char *text = wc_realloc(child->text, capacity, 1);
 
 		if (!text) {
 			*result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for a result");
@@ -121,7 +122,7 @@ static int finish(struct child *child, const char *schedule, json_t **object, st
 		result = wc_fail(err, WC_ERR_SYSTEM, "the run of '%s' was ended by signal %d", schedule, WTERMSIG(status));
 	else if (!*object)
 		result = wc_fail(err, WC_ERR_SYSTEM, "the run of '%s' ended with status %d and no result", schedule, WEXITSTATUS(status));
-	free(child->text);
+	wc_free(child->text);
 	*child = (struct child){0};
 	return result;
 }
@@ -129,15 +130,15 @@ static int finish(struct child *child, const char *schedule, json_t **object, st
 static int run_forked(const struct run_job *job, int jobs, struct expect *expect, double *fractions, json_t **results, struct wc_error *err)
 {
 	const int count = job->schedule_count;
-	struct child *children = calloc((size_t)jobs, sizeof(*children));
-	struct pollfd *polls = calloc((size_t)jobs, sizeof(*polls));
+	struct child *children = wc_alloc((size_t)jobs, sizeof(*children));
+	struct pollfd *polls = wc_alloc((size_t)jobs, sizeof(*polls));
 	struct progress progress;
 	int next = 0, running = 0, result = 0;
 	bool told = false;
 
 	if (!children || !polls) {
-		free(children);
-		free(polls);
+		wc_free(children);
+		wc_free(polls);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d jobs", jobs);
 	}
 	progress_start(&progress);
@@ -175,8 +176,8 @@ static int run_forked(const struct run_job *job, int jobs, struct expect *expect
 		progress_show(&progress, done / count);
 	}
 	progress_end(&progress);
-	free(children);
-	free(polls);
+	wc_free(children);
+	wc_free(polls);
 	return result;
 }
 

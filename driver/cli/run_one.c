@@ -8,6 +8,7 @@
 #include "driver/cli/run.h"
 #include "driver/plan/account.h"
 #include "driver/plan/check/check.h"
+#include "traces/wct_json.h"
 
 static void set_integer(json_t *object, const char *key, uint64_t value)
 {
@@ -32,20 +33,6 @@ static uint64_t sum(const uint64_t *bytes)
 	return total;
 }
 
-// Measured must be predicted, class by class and direction by direction.
-static int compare_bytes(const struct run_result *result, const struct account *account, struct wc_error *err)
-{
-	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
-		const bool read = result->read_bytes[class] != account->read_bytes[class];
-
-		if (read || result->write_bytes[class] != account->write_bytes[class])
-			return wc_fail(err, WC_ERR_MISMATCH, "DRAM bytes of class '%s' %s: the memory moved %" PRIu64 ", predicted were %" PRIu64,
-				       wc_class_name(class), read ? "read" : "written", read ? result->read_bytes[class] : result->write_bytes[class],
-				       read ? account->read_bytes[class] : account->write_bytes[class]);
-	}
-	return 0;
-}
-
 static void describe_mismatch(json_t *object, const struct run_result *result, const struct net *net)
 {
 	const struct mismatch *mismatch = &result->mismatch;
@@ -55,7 +42,7 @@ static void describe_mismatch(json_t *object, const struct run_result *result, c
 	json_object_set_new(object, "mismatch", to);
 	if (mismatch->kind != MISMATCH_FINAL) {
 		set_integer(to, "command", mismatch->command);
-		json_object_set_new(to, "layer", json_string(net->nodes[mismatch->op.node].name));
+		json_object_set_new(to, "layer", wct_json_text(net->nodes[mismatch->op.node].name));
 		json_object_set_new(to, "phase", json_string(op_kind_name(mismatch->op.kind)));
 	}
 	set_integer(to, "cycle", mismatch->cycle);
@@ -67,7 +54,7 @@ static void describe_mismatch(json_t *object, const struct run_result *result, c
 	if (mismatch->kind == MISMATCH_SHAPE)
 		return;
 	mismatch_element_name(net, &mismatch->element, element, sizeof(element));
-	json_object_set_new(to, "element", json_string(element));
+	json_object_set_new(to, "element", wct_json_text(element));
 	set_integer(to, "got", mismatch->got);
 	set_integer(to, "expected", mismatch->expected);
 	set_integer(to, "ulps", mismatch->ulps);
@@ -114,6 +101,10 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	set_integer(object, "checked_vectors", result->counts.vectors);
 	set_integer(object, "checked_loads", result->counts.loads);
 	set_integer(object, "checked_stores", result->counts.stores);
+	set_integer(object, "checked_tile_elements", result->counts.tile_elements);
+	set_integer(object, "checked_vector_elements", result->counts.vector_elements);
+	set_integer(object, "checked_load_elements", result->counts.load_elements);
+	set_integer(object, "checked_store_elements", result->counts.store_elements);
 	set_integer(object, "mismatched", result->mismatch.kind == MISMATCH_NONE ? 0 : result->mismatch.different ? result->mismatch.different : 1);
 	json_object_set_new(object, "wall_s", json_real(result->wall_s));
 	json_object_set_new(object, "macs_per_s", json_real(result->wall_s > 0 ? (double)result->macs / result->wall_s : 0));
@@ -141,12 +132,14 @@ static void add_report(json_t *object, const struct run_job *job, const char *sc
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	if (!file)
+	if (!file) {
+		json_object_set_new(object, "report", json_string("no memory for the report of the mismatch\n"));
 		return;
+	}
 	run_write_report(result, job->net, &job->device.params, file);
 	run_write_rerun(job, schedule, result->mismatch.cycle, file);
 	fclose(file);
-	json_object_set_new(object, "report", json_string(text));
+	json_object_set_new(object, "report", wct_json_text(text));
 	free(text);
 }
 
@@ -166,7 +159,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	struct run_result result = {0};
 	struct account account = {0};
 	struct wc_error err = {.text = ""};
-	json_t *object = json_pack("{s:s, s:s, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", job->net->name, "schedule", name, "backend",
+	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
 				   job->arith, "batch", job->data->batch,
 				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
@@ -196,7 +189,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 		account_schedule(schedule, job->net, device->acc_rows, &account);
 		status = run_schedule(&options, expect, &result, &err);
 		if (!status)
-			status = compare_bytes(&result, &account, &err);
+			status = run_compare_bytes(&result, &account, &err);
 		describe(object, job, &result, &account);
 		if (status == WC_ERR_STOPPED)
 			interrupted_text(&result, &options, &err);
@@ -205,7 +198,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	}
 	set_integer(object, "exit", cli_exit_of(status));
 	if (status)
-		json_object_set_new(object, "error", json_string(err.text));
+		json_object_set_new(object, "error", wct_json_text(err.text));
 	run_result_release(&result);
 	run_outputs_release(&outputs);
 	return object;

@@ -10,22 +10,54 @@
 #include <unistd.h>
 
 #include "driver/cli/run.h"
+#include "traces/alloc.h"
+#include "traces/file.h"
 
-// "stem.ext" with the schedule's name in it when several schedules write the same kind of file; caller frees.
-static char *path_for(const char *path, const char *schedule, bool several)
+// A schedule's name as a part of a file's: without the directories of a schedule's file.
+static const char *base_of(const char *schedule)
+{
+	const char *slash = strrchr(schedule, '/');
+
+	return slash ? slash + 1 : schedule;
+}
+
+// "stem.ext" with the schedule's name in it: "stem-name.ext". A dot at the start of the file's name begins no extension. The caller frees it.
+static char *file_for(const char *path, const char *schedule)
 {
 	const char *slash = strrchr(path, '/');
-	const char *dot = strrchr(slash ? slash : path, '.');
-	const char *base = strrchr(schedule, '/');
+	const char *file = slash ? slash + 1 : path;
+	const char *dot = strrchr(file, '.');
 	char *made = NULL;
 
+	if (!dot || dot == file)
+		dot = path + strlen(path);
+	return asprintf(&made, "%.*s-%s%s", (int)(dot - path), path, base_of(schedule), dot) < 0 ? NULL : made;
+}
+
+// The same of a directory: "name-schedule", whatever dots are in it; "./schedule" for one that has no name of its own.
+static char *directory_for(const char *path, const char *schedule)
+{
+	size_t length = strlen(path);
+	const char *slash, *last;
+	char *made = NULL;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	slash = memrchr(path, '/', length);
+	last = slash ? slash + 1 : path;
+	length -= (size_t)(last - path);
+	const bool nameless = !length || (length == 1 && *last == '.') || (length == 2 && last[0] == '.' && last[1] == '.');
+	const int made_length = asprintf(&made, "%.*s%s%s", (int)(last - path + (ptrdiff_t)length), path, !length ? "" : nameless ? "/" : "-",
+					 base_of(schedule));
+
+	return made_length < 0 ? NULL : made;
+}
+
+static char *path_for(int output, const char *path, const char *schedule, bool several)
+{
 	if (!several)
 		return strdup(path);
-	if (!dot)
-		dot = path + strlen(path);
-	if (asprintf(&made, "%.*s-%s%s", (int)(dot - path), path, base ? base + 1 : schedule, dot) < 0)
-		return NULL;
-	return made;
+	return output == RUN_DUMP ? directory_for(path, schedule) : file_for(path, schedule);
 }
 
 int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err)
@@ -36,7 +68,7 @@ int run_outputs_make(struct run_outputs *outputs, const struct run_words *words,
 	for (int i = 0; i < RUN_OUTPUTS; i++) {
 		if (!given[i])
 			continue;
-		outputs->paths[i] = path_for(given[i], schedule, several);
+		outputs->paths[i] = path_for(i, given[i], schedule, several);
 		if (!outputs->paths[i]) {
 			run_outputs_release(outputs);
 			return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the name of an output file");
@@ -86,6 +118,10 @@ static int check_writable(int output, const char *path, const char *resolved, st
 			return wc_fail(err, WC_ERR_INPUT, "--dump: '%s' is not a directory", path);
 		if (output != RUN_DUMP && S_ISDIR(status.st_mode))
 			return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is a directory", option_names[output], path);
+		const char *refused = wc_file_refused(resolved);
+
+		if (refused)
+			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, refused);
 		if (access(resolved, W_OK))
 			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, strerror(errno));
 		return 0;
@@ -100,7 +136,7 @@ static int check_writable(int output, const char *path, const char *resolved, st
 
 int run_outputs_check(const struct run_words *words, const char *const *schedules, int count, struct wc_error *err)
 {
-	char **seen = calloc((size_t)count * RUN_OUTPUTS, sizeof(*seen));
+	char **seen = wc_alloc((size_t)count * RUN_OUTPUTS, sizeof(*seen));
 	int used = 0, result = 0;
 
 	if (!seen)
@@ -129,6 +165,6 @@ int run_outputs_check(const struct run_words *words, const char *const *schedule
 	}
 	for (int i = 0; i < count * RUN_OUTPUTS; i++)
 		free(seen[i]);
-	free(seen);
+	wc_free(seen);
 	return result;
 }

@@ -96,11 +96,18 @@ void run_write_report(const struct run_result *result, const struct net *net, co
 
 static void write_option(const char *option, const char *value, FILE *file)
 {
+	if (!value)
+		return;
+	fprintf(file, " --%s ", option);
 	// Quoted when a shell would not take it as it is.
-	const bool plain = value && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+")];
-
-	if (value)
-		fprintf(file, plain ? " --%s %s" : " --%s '%s'", option, value);
+	if (*value && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+")]) {
+		fputs(value, file);
+		return;
+	}
+	fputc('\'', file);
+	for (; *value; value++)
+		*value == '\'' ? fputs("'\\''", file) : fputc(*value, file);
+	fputc('\'', file);
 }
 
 void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file)
@@ -116,8 +123,9 @@ void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t c
 		device->bus_bytes);
 	if (device->mac_stages != 1)
 		fprintf(file, " --mac-stages %d", device->mac_stages);
-	write_option("strips", words->device.strips, file);
-	write_option("phases", words->device.phases, file);
+	// Of several schedules' options, those that this one has a use for.
+	write_option("strips", cli_uses_strips(schedule) ? words->device.strips : NULL, file);
+	write_option("phases", cli_is_planner(schedule) ? words->device.phases : NULL, file);
 	write_option("backend", rtl ? "rtl" : "model", file);
 	if (rtl)
 		write_option("arith", job->arith, file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of runs side by side, and whether they agree with each other.
+// Results of runs side by side.
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,29 +38,4 @@ void run_print_table(json_t *const *results, int count, FILE *file)
 			integer(results[i], "buffer_high_water_bytes"), integer(results[i], "checked_tiles"), integer(results[i], "mismatched"),
 			json_real_value(json_object_get(results[i], "macs_per_s")) / 1e6);
 	}
-}
-
-int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err)
-{
-	json_t *first = json_object_get(results[0], "digests"), *digest;
-	const char *name;
-
-	*tensors = 0;
-	json_object_foreach(first, name, digest) {
-		bool everywhere = true;
-
-		for (int i = 1; i < count; i++) {
-			const json_t *other = json_object_get(json_object_get(results[i], "digests"), name);
-
-			everywhere &= other != NULL;
-			if (other && strcmp(json_string_value(digest), json_string_value(other)))
-				return wc_fail(err, WC_ERR_MISMATCH, "%s: bits differ between schedules '%s' and '%s'", name,
-					       json_string_value(json_object_get(results[0], "schedule")),
-					       json_string_value(json_object_get(results[i], "schedule")));
-		}
-		*tensors += everywhere;
-	}
-	if (!*tensors)
-		return wc_fail(err, WC_ERR_MISMATCH, "the schedules have no tensor in common to compare");
-	return 0;
 }

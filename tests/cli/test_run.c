@@ -5,7 +5,10 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -163,6 +166,161 @@ Test(run, an_interrupt_stops_cleanly)
 	command_release(&command);
 	command_run(&command, "trace stat long.wct");
 	cr_expect(strstr(command.out, "cut off"), "%s", command.out);
+	command_release(&command);
+}
+
+Test(run, outputs_of_several_schedules_have_their_names)
+{
+	static const char *const made[] = {"t-mbs.wct", "t-overl.wct", ".g-mbs", ".g-overl", "mbs/c1.act.nhwc.npy", "overl/c1.act.nhwc.npy"};
+	struct command command;
+
+	command_run(&command, SMALL "--schedule mbs,overl --strips 2 --trace t.wct --golden-trace .g --dump .");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		cr_expect(exists(made[i]), "%s", made[i]);
+	command_release(&command);
+	// A dot in a directory's name is no extension's.
+	command_run(&command, SMALL "--schedule mbs,overl --dump d.1/ --trace ./.x/../t.2.wct");
+	cr_expect_eq(command.status, 2, "there is no .x: %s", command.err);
+	command_release(&command);
+	command_run(&command, SMALL "--schedule mbs,overl --dump d.1/ --trace ./t.2.wct");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(exists("d.1-mbs/c1.act.nhwc.npy") && exists("d.1-overl/c1.act.nhwc.npy") && exists("t.2-mbs.wct") && exists("t.2-overl.wct"));
+	command_release(&command);
+}
+
+// Bytes of a file.
+static long size_of(const char *name)
+{
+	struct stat status;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", command_scratch(), name);
+	cr_assert_eq(stat(path, &status), 0, "%s", path);
+	return (long)status.st_size;
+}
+
+Test(run, a_process_that_dies_does_not_hide_the_others)
+{
+	struct rlimit limit, all;
+	struct command command;
+
+	command_run(&command, SMALL "--schedule mbs,2ps,baseline --trace t.wct");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	// 2ps writes the longest trace: its process is killed in the middle of it.
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &all), 0);
+	limit = all;
+	limit.rlim_cur = (rlim_t)(size_of("t-mbs.wct") > size_of("t-baseline.wct") ? size_of("t-mbs.wct") : size_of("t-baseline.wct"));
+	cr_assert_lt((long)limit.rlim_cur, size_of("t-2ps.wct"));
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	command_run(&command, SMALL "--schedule mbs,2ps,baseline --trace t.wct --jobs 3");
+	cr_expect_eq(command.status, 3, "%s", command.err);
+	cr_expect(strstr(command.out, "\nmbs ") && strstr(command.out, "\nbaseline ") && !strstr(command.out, "\n2ps"), "%s", command.out);
+	cr_expect(strstr(command.err, "error: the run of '2ps' was ended by signal"), "%s", command.err);
+	command_release(&command);
+	command_run(&command, SMALL "--schedule mbs,2ps --trace t.wct --jobs 2 --json 2> /dev/null | grep -c checked_tiles\\\"");
+	setrlimit(RLIMIT_FSIZE, &all);
+	cr_expect_str_eq(command.out, "1\n");
+	command_release(&command);
+}
+
+Test(run, names_that_are_no_text_do_not_hide_the_error)
+{
+	struct command command;
+	json_t *object;
+
+	// A byte that UTF-8 does not have.
+	command_run(&command, "version > /dev/null; cp data/small.schedule s$(printf '\\377').schedule");
+	command_release(&command);
+	command_run(&command, SMALL "--schedule s$(printf '\\377').schedule --json");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	object = json_loads(command.out, 0, NULL);
+	cr_assert(object, "%s", command.out);
+	cr_expect_str_eq(json_string_value(json_object_get(object, "schedule")), "s?.schedule");
+	json_decref(object);
+	command_release(&command);
+	command_run(&command, SMALL "--schedule s$(printf '\\377').schedule --fault buffer:command=4,address=0x401,bit=7");
+	cr_expect_eq(command.status, 1);
+	cr_expect(strstr(command.err, "the device and the golden model differ") && strstr(command.err, "mismatch: layer 'c1'"), "%s", command.err);
+	command_release(&command);
+	command_run(&command, SMALL "--schedule data/small.schedule --trace /dev/full --weights $(printf '\\377')");
+	cr_expect_eq(command.status, 2);
+	cr_expect(strstr(command.err, "/c1.weight.npy"), "%s", command.err);
+	command_release(&command);
+	command_run(&command, "version > /dev/null; ln -s /dev/full $(printf '\\377').wct; ../../../wavecore " SMALL
+			      "--schedule data/small.schedule --trace $(printf '\\377').wct");
+	cr_expect_eq(command.status, 3);
+	cr_expect(strstr(command.err, "error: schedule 'data/small.schedule': cannot write trace '?.wct'"), "%s", command.err);
+	command_release(&command);
+}
+
+Test(run, a_rerun_line_is_quoted_for_the_shell)
+{
+	static const char prefix[] = "rerun: wavecore ";
+	struct command command, again;
+	char *rerun;
+
+	command_run(&command, SMALL "--schedule data/small.schedule --dump d");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	command_run(&command, "version > /dev/null; mv d \"it's here\"");
+	command_release(&command);
+	command_run(&command, SMALL "--schedule data/small.schedule --weights \"it's here\" --fault buffer:command=4,address=0x401,bit=7");
+	cr_assert_eq(command.status, 1, "%s", command.err);
+	rerun = strstr(command.err, prefix);
+	cr_assert(rerun, "%s", command.err);
+	cr_expect(strstr(rerun, "--weights 'it'\\''s here'"), "%s", rerun);
+	*strchr(rerun, '\n') = '\0';
+	command_run(&again, rerun + strlen(prefix));
+	cr_expect_eq(again.status, 1);
+	cr_expect(strstr(again.err, rerun), "%s", again.err);
+	command_release(&again);
+	command_release(&command);
+}
+
+Test(run, a_rerun_line_repeats_the_waveform_and_the_planners_options)
+{
+	struct command command;
+
+	command_run(&command, "run --batch 2 --schedule mbs,overl --strips 2 --phases forward --latency 50 --random-memory "
+			      "--fault weight:command=10,wave=0,row=3,column=5,bit=13");
+	cr_expect_eq(command.status, 1, "%s", command.err);
+	cr_expect(strstr(command.err, "--latency 50 --random-memory --fault"), "%s", command.err);
+	// mbs has no use for strips, and would refuse them.
+	cr_expect(strstr(command.err, "--schedule mbs --batch 2 --array 16x16 --buffer 65536 --bus 16 --phases forward --backend"), "%s", command.err);
+	cr_expect(strstr(command.err, "--schedule overl --batch 2 --array 16x16 --buffer 65536 --bus 16 --strips 2 --phases forward"), "%s", command.err);
+	cr_expect(strstr(command.err, "--waves mismatch.fst --waves-window "), "%s", command.err);
+	command_release(&command);
+}
+
+Test(run, what_cannot_fit_is_refused_before_it_is_begun)
+{
+	static const char net[] = "name: huge\ninput: {height: 224, width: 224, channels: 64}\nnodes:\n"
+				  "  - {name: c1, op: conv, channels: 64, kernel: 3, pad: 1}\n";
+
+	command_write("huge.yaml", net, strlen(net));
+	// 65535 samples: 420 GB a tensor.
+	command_expect_error("run --net huge.yaml --batch 65535 --backend model --buffer 1MiB", 2, "need at least");
+	command_expect_error("run --net huge.yaml --batch 65535 --backend model --buffer 1MiB", 2, "this machine has");
+}
+
+// Undefined state from the seed: the same results, other registers before they are written.
+Test(run, random_reset_and_a_waveform)
+{
+	struct command command;
+
+	if (!getenv("WC_LONG"))
+		cr_skip_test("builds two configurations; WC_LONG=1 runs it");
+	command_run(&command, "run --phases forward --batch 1 --schedule baseline --random-reset --seed 3");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "all equal"), "%s", command.out);
+	command_release(&command);
+	command_run(&command, "run --phases forward --batch 1 --schedule baseline --waves w.fst --waves-window 100:900 "
+			      "--fault weight:command=10,wave=0,row=3,column=5,bit=13");
+	cr_expect_eq(command.status, 1, "%s", command.err);
+	cr_expect(exists("w.fst"));
+	cr_expect(strstr(command.err, "--waves w.fst --waves-window 100:900"), "%s", command.err);
 	command_release(&command);
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a run's tensors fit this machine, before an hour is spent on filling it.
+#include <inttypes.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "driver/cli/run.h"
+
+// What is certainly needed, in double: products of a large batch need not fit an integer.
+static double bytes_needed(const struct net *net, int batch, bool backward, int jobs)
+{
+	const int last = net->node_count - 1;
+	double golden = 0, collected = 0, weights = 0, dram;
+
+	for (int node = 0; node <= last; node++) {
+		const double tensor = 2 * (double)data_count(net, node, 1) * batch;
+
+		golden += tensor;
+		collected += node ? tensor : 0;
+		if (backward && node) {
+			golden += tensor;
+			collected += node < last ? tensor : 0;
+		}
+		if (net->nodes[node].op == NET_CONV)
+			weights += 2 * (double)net_conv_weights(&net->nodes[node]);
+	}
+	// The simulated memory holds at least what the run starts from and its output.
+	dram = weights + 2 * batch * ((double)data_count(net, 0, 1) + (backward ? 2 : 1) * (double)data_count(net, last, 1));
+	return golden + weights + jobs * (collected + dram);
+}
+
+static double bytes_there(void)
+{
+	const double physical = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY && (double)limit.rlim_cur < physical)
+		return (double)limit.rlim_cur;
+	return physical;
+}
+
+int run_memory_check(const struct net *net, const struct cli_problem *problem, int jobs, struct wc_error *err)
+{
+	const double needed = bytes_needed(net, problem->plan.batch, problem->plan.phases == PLAN_ALL, jobs), there = bytes_there();
+
+	if (needed <= there)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "cannot run '%s' with batch %d: its tensors, golden, collected and in simulated memory, need at least %.0f bytes%s, "
+		       "this machine has %.0f; take a smaller batch%s", net->name, problem->plan.batch, needed, jobs > 1 ? " in all jobs" : "", there,
+		       jobs > 1 ? " or fewer jobs" : "");
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run prints in the end: table or JSON, what was checked, the errors.
+#include <inttypes.h>
+
+#include "driver/cli/run.h"
+
+// The gravest of the runs' exit statuses.
+static int worst_exit(json_t *const *results, int count)
+{
+	static const int order[] = {CLI_OK, CLI_MISMATCH, CLI_USAGE, CLI_SYSTEM, CLI_INTERRUPTED};
+	size_t worst = 0;
+
+	for (int i = 0; i < count; i++) {
+		const int status = (int)json_integer_value(json_object_get(results[i], "exit"));
+
+		for (size_t k = 0; k < sizeof(order) / sizeof(*order); k++)
+			if (order[k] == status && k > worst)
+				worst = k;
+	}
+	return order[worst];
+}
+
+static void print_errors(json_t *const *results, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *error = json_string_value(json_object_get(results[i], "error"));
+		const char *report = json_string_value(json_object_get(results[i], "report"));
+		const int exit = (int)json_integer_value(json_object_get(results[i], "exit"));
+
+		if (error || exit != CLI_OK)
+			fprintf(stderr, "error: schedule '%s': %s\n", json_string_value(json_object_get(results[i], "schedule")),
+				error ? error : "the text of the error is lost: out of memory");
+		if (report)
+			fprintf(stderr, "%s", report);
+	}
+}
+
+static void print_json(json_t *const *results, int count, int all, bool compared, bool identical, FILE *file)
+{
+	if (all == 1) {
+		json_dumpf(results[0], file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	} else {
+		json_t *runs = json_array(), *object;
+
+		for (int i = 0; i < count; i++)
+			json_array_append(runs, results[i]);
+		object = json_pack("{s:o, s:o}", "runs", runs, "bit_identical", compared ? json_boolean(identical) : json_null());
+		json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+		json_decref(object);
+	}
+	fprintf(file, "\n");
+}
+
+static void print_summary(json_t *const *results, int count, int all, int tensors, bool identical, FILE *file)
+{
+	uint64_t tiles = 0, elements = 0;
+
+	for (int i = 0; i < count; i++) {
+		tiles += (uint64_t)json_integer_value(json_object_get(results[i], "checked_tiles"));
+		elements += (uint64_t)json_integer_value(json_object_get(results[i], "checked"));
+	}
+	fprintf(file, "%" PRIu64 " tiles, %" PRIu64 " elements checked, all equal to the golden model; DRAM bytes equal to the prediction\n", tiles, elements);
+	if (count > 1 && identical)
+		fprintf(file, "forward outputs and data gradients bit-identical under %s%d schedules (%d tensors)\n", count == all ? "all " : "", count,
+		       tensors);
+}
+
+int run_print(json_t *const *results, int count, int all, bool json, bool fault, FILE *file)
+{
+	struct wc_error err;
+	int status = worst_exit(results, count), tensors = 0;
+	bool described = true, identical = false;
+
+	// A run that did not begin has nothing to show.
+	for (int i = 0; i < count; i++) {
+		const int exit = (int)json_integer_value(json_object_get(results[i], "exit"));
+
+		described &= exit != CLI_USAGE && exit != CLI_SYSTEM;
+	}
+	if (status == CLI_OK && count > 1) {
+		identical = !run_compare_digests(results, count, &tensors, &err);
+		if (!identical)
+			status = cli_fail(&err, WC_ERR_MISMATCH);
+	}
+	if (json)
+		print_json(results, count, all, status == CLI_OK || tensors, identical, file);
+	else if (described)
+		run_print_table(results, count, file);
+	if (!json && status == CLI_OK)
+		print_summary(results, count, all, tensors, identical, file);
+	if (status == CLI_OK && fault)
+		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
+	fflush(file);
+	print_errors(results, count);
+	return status;
+}
