@@ -42,15 +42,6 @@ const char *npy_type_name(enum npy_type type)
 	return types[type].name;
 }
 
-uint64_t npy_count(const struct npy_array *array)
-{
-	uint64_t count = 1;
-
-	for (int i = 0; i < array->dims; i++)
-		count *= array->shape[i];
-	return count;
-}
-
 void npy_release(struct npy_array *array)
 {
 	wc_free(array->data);

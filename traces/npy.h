@@ -29,16 +29,13 @@ struct npy_array {
 	enum npy_type type;
 	int dims;                     // 0 (one element) to NPY_DIMS_MAX
 	uint64_t shape[NPY_DIMS_MAX]; // elements per dimension, 0 allowed; [dims..] unused
-	void *data;                   // owned: npy_count() elements, allocated with wc_alloc()
+	void *data;                   // owned: the product of the shape, allocated with wc_alloc()
 };
 
 size_t npy_element_bytes(enum npy_type type);
 
 // The name a message uses: "float16", "float32", "uint8", "uint16".
 const char *npy_type_name(enum npy_type type);
-
-// Elements in all dimensions together.
-uint64_t npy_count(const struct npy_array *array);
 
 // Read a whole file. Fills `array`, which the caller releases, or leaves it empty.
 // WC_ERR_INPUT: no such file, not a .npy of version 1.0, Fortran order, another element type, more than

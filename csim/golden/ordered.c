@@ -185,16 +185,3 @@ free_buffers:
 	wc_free(acc);
 	return result;
 }
-
-int golden_weight_gradient(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy, const struct golden_range *cuts, int cut_count,
-                           float *dw, struct wc_error *err)
-{
-	int result = check(conv, rows, golden_range_out(conv), conv->out_h, err);
-
-	if (result)
-		return result;
-	memset(dw, 0, golden_conv_weight_count(conv) * sizeof(*dw));
-	for (int i = 0; !result && i < cut_count; i++)
-		result = golden_weight_gradient_add(conv, rows, x, dy, cuts[i], dw, err);
-	return result;
-}

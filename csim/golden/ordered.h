@@ -31,8 +31,5 @@ int golden_data_gradient(const struct golden_conv *conv, int rows, const uint16_
 // Add one cut (samples and rows of dy) to the running sums. The first cut's sums are +0.
 int golden_weight_gradient_add(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy, struct golden_range cut, float *sums,
                                struct wc_error *err);
-// All cuts in the order given, from +0.
-int golden_weight_gradient(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy, const struct golden_range *cuts, int cut_count,
-                           float *dw, struct wc_error *err);
 
 #endif

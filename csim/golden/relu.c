@@ -26,12 +26,6 @@ void golden_relu(const uint16_t *x, size_t count, uint16_t *y, uint8_t *mask)
 	}
 }
 
-void golden_relu_gradient_mask(const uint8_t *mask, const uint16_t *dy, size_t count, uint16_t *dx)
-{
-	for (size_t i = 0; i < count; i++)
-		dx[i] = mask[i / 8] >> i % 8 & 1 ? golden_half_canonical(dy[i]) : 0;
-}
-
 void golden_relu_gradient_out(const uint16_t *out, const uint16_t *dy, size_t count, uint16_t *dx)
 {
 	for (size_t i = 0; i < count; i++)

@@ -19,8 +19,6 @@ static inline size_t golden_mask_bytes(size_t count)
 
 // y = x where it passes (x > 0, or a NaN), else +0. `mask`, golden_mask_bytes(count) bytes, may be NULL.
 void golden_relu(const uint16_t *x, size_t count, uint16_t *y, uint8_t *mask);
-// dx = dy where the mask bit is set, else +0.
-void golden_relu_gradient_mask(const uint8_t *mask, const uint16_t *dy, size_t count, uint16_t *dx);
 // dx = dy where `out` (input or output of the ReLU) passes, else +0.
 void golden_relu_gradient_out(const uint16_t *out, const uint16_t *dy, size_t count, uint16_t *dx);
 

@@ -8,6 +8,7 @@
 #include "csim/golden/ordered.h"
 #include "tests/golden/onednn.h"
 #include "tests/golden/rig.h"
+#include "tests/reference.h"
 
 static const char *const operator_names[RIG_OPERATORS] = {"forward", "data gradient", "weight gradient"};
 
@@ -27,7 +28,7 @@ static float *ordered(const struct rig *rig, enum rig_operator operator, int row
 	else if (operator == RIG_DATA_GRADIENT)
 		result = golden_data_gradient(&rig->conv, rows, rig->dy, rig->w, golden_range_in(&rig->conv), halves, &err);
 	else
-		result = golden_weight_gradient(&rig->conv, rows, rig->x, rig->dy, &all, 1, values, &err);
+		result = reference_weight_gradient(&rig->conv, rows, rig->x, rig->dy, &all, 1, values, &err);
 	cr_assert_eq(result, 0, "%s", err.text);
 	if (operator != RIG_WEIGHT_GRADIENT)
 		golden_halves_to_floats(values, halves, count);

@@ -10,6 +10,7 @@
 #include "csim/golden/ordered.h"
 #include "tests/golden/rig.h"
 #include "traces/alloc.h"
+#include "tests/reference.h"
 
 static void must(int result, const struct wc_error *err)
 {
@@ -108,7 +109,7 @@ static void check_weight_gradient(const struct rig *rig, int rows, uint64_t *sta
 			golden_element_release(&element);
 		}
 	}
-	must(golden_weight_gradient(conv, rows, rig->x, rig->dy, cuts, 3, whole, &err), &err);
+	must(reference_weight_gradient(conv, rows, rig->x, rig->dy, cuts, 3, whole, &err), &err);
 	cr_assert_eq(memcmp(whole, sums, rig->weight_count * sizeof(*sums)), 0, "all cuts at once: %s", rig_name(conv));
 	free(sums);
 	free(before);
@@ -232,7 +233,7 @@ Test(order, bad_shapes_and_ranges_are_refused)
 	cr_assert_eq(golden_forward(&rig.conv, 16, rig.x, rig.w, range, y, &err), WC_ERR_INPUT);
 	cr_assert(strstr(err.text, "0:6"));
 	cr_assert_eq(golden_data_gradient(&rig.conv, 16, rig.dy, rig.w, range, y, &err), WC_ERR_INPUT);
-	cr_assert_eq(golden_weight_gradient(&rig.conv, 16, rig.x, rig.dy, &range, 1, dw, &err), WC_ERR_INPUT);
+	cr_assert_eq(reference_weight_gradient(&rig.conv, 16, rig.x, rig.dy, &range, 1, dw, &err), WC_ERR_INPUT);
 	free(y);
 	free(dw);
 	rig_free(&rig);
@@ -260,7 +261,7 @@ Test(order, a_failed_allocation_is_an_error)
 			else if (operator == 1)
 				code = golden_data_gradient(&rig.conv, 4, rig.dy, rig.w, golden_range_in(&rig.conv), result, &err);
 			else if (operator == 2)
-				code = golden_weight_gradient(&rig.conv, 4, rig.x, rig.dy, &all, 1, dw, &err);
+				code = reference_weight_gradient(&rig.conv, 4, rig.x, rig.dy, &all, 1, dw, &err);
 			else
 				code = golden_element_forward(&element, &rig.conv, 4, rig.x, rig.w, 0, 0, 0, 0, &err);
 			if (operator == 3 && code == 0)

@@ -11,6 +11,7 @@
 #include "csim/golden/reference.h"
 #include "csim/golden/relu.h"
 #include "tests/golden/rig.h"
+#include "tests/reference.h"
 
 // One 3x3 convolution, padding 1, on a 5x5 image, where tests change single operands.
 static struct rig layer(void)
@@ -107,7 +108,7 @@ Test(special, weight_gradient_sums_keep_one_nan)
 	struct wc_error err = {0};
 
 	rig.dy[golden_out_index(&rig.conv, 0, 2, 2, 1)] = 0xffff;
-	cr_assert_eq(golden_weight_gradient(&rig.conv, 4, rig.x, rig.dy, &all, 1, dw, &err), 0);
+	cr_assert_eq(reference_weight_gradient(&rig.conv, 4, rig.x, rig.dy, &all, 1, dw, &err), 0);
 	for (size_t i = 0; i < rig.weight_count; i++)
 		cr_assert(i < rig.weight_count / 2 ? !isnan(dw[i]) : golden_bits_of(dw[i]) == 0x7fc00000, "element %zu", i);
 	free(dw);
@@ -137,7 +138,7 @@ Test(special, relu_passes_what_is_positive_or_nan)
 	}
 	cr_assert_eq(passed, 0x7c00 + 2 * 0x3ff); // positive to infinity, and the NaNs of both signs
 
-	golden_relu_gradient_mask(mask, dy, COUNT, dx);
+	reference_relu_gradient_mask(mask, dy, COUNT, dx);
 	for (int i = 0; i < COUNT; i++) {
 		double value = golden_half_to_float(x[i]), gradient = golden_half_to_float(dy[i]), result;
 

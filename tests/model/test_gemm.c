@@ -11,6 +11,7 @@
 #include "csim/golden/ordered.h"
 #include "tests/model/device.h"
 #include "tests/model/lower.h"
+#include "tests/reference.h"
 
 // One layer in the buffer, and its tensors outside.
 struct layer {
@@ -153,7 +154,7 @@ static void check_weight_gradient(struct layer *layer)
 	for (int i = 0; i < cut_count; i++)
 		lower_weight_gradient(&layer->lowering, cuts[i], i > 0, execute, layer);
 	layer->device.backend->ops->buffer_read(layer->device.backend, layer->lowering.dw, got, (uint32_t)(count * sizeof(*got)));
-	cr_assert_eq(golden_weight_gradient(conv, layer->lowering.rows, layer->x, layer->y, cuts, cut_count, expected, &layer->device.err), 0);
+	cr_assert_eq(reference_weight_gradient(conv, layer->lowering.rows, layer->x, layer->y, cuts, cut_count, expected, &layer->device.err), 0);
 	cr_assert_arr_eq(got, expected, count * sizeof(*got));
 	free(got);
 	free(expected);

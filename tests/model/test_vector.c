@@ -7,6 +7,7 @@
 
 #include "csim/golden/relu.h"
 #include "tests/model/device.h"
+#include "tests/reference.h"
 
 enum { RELU, GRAD_MASK, GRAD_OUT };
 
@@ -37,7 +38,7 @@ Test(vector, every_value_passes_as_the_golden_relu_says)
 		cr_assert_arr_eq(got, expected, sizeof(got));
 		cr_assert_arr_eq(got_mask, mask, sizeof(mask));
 
-		golden_relu_gradient_mask(mask, dy, COUNT, expected);
+		reference_relu_gradient_mask(mask, dy, COUNT, expected);
 		cr_assert_eq(device_execute(&device, &by_mask), WC_STATUS_OK);
 		device.backend->ops->buffer_read(device.backend, 8192, got, sizeof(got));
 		cr_assert_arr_eq(got, expected, sizeof(got));
@@ -78,7 +79,7 @@ static void check_rows(struct device *device, int op, uint32_t elements, bool in
 			if (op == RELU)
 				golden_relu(src, elements, dst, at);
 			else if (op == GRAD_MASK)
-				golden_relu_gradient_mask((uint8_t *)aux, src, elements, dst);
+				reference_relu_gradient_mask((uint8_t *)aux, src, elements, dst);
 			else
 				golden_relu_gradient_out(aux, src, elements, dst);
 			memcpy(buffer + command.dst_base + i1 * command.dst_stride1 + i2 * command.dst_stride2, dst, elements * 2);

@@ -21,6 +21,15 @@ static const uint8_t golden_f16[] =
 
 static const uint16_t golden_values[6] = { 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0xc600 };
 
+static uint64_t count_of(const struct npy_array *array)
+{
+	uint64_t count = 1;
+
+	for (int i = 0; i < array->dims; i++)
+		count *= array->shape[i];
+	return count;
+}
+
 Test(npy, writes_the_bytes_numpy_writes)
 {
 	uint16_t values[6];
@@ -49,7 +58,7 @@ Test(npy, reads_the_bytes_numpy_writes)
 	cr_assert_eq(array.dims, 2);
 	cr_assert_eq(array.shape[0], 2);
 	cr_assert_eq(array.shape[1], 3);
-	cr_assert_eq(npy_count(&array), 6);
+	cr_assert_eq(count_of(&array), 6);
 	cr_assert_eq(memcmp(array.data, golden_values, sizeof(golden_values)), 0);
 	npy_release(&array);
 	cr_assert_null(array.data);
@@ -71,7 +80,7 @@ Test(npy, round_trips_every_type_and_number_of_dimensions)
 			for (size_t i = 0; i < sizeof(data); i++)
 				data[i] = (uint8_t)random_next(&state);
 			array.data = data;
-			bytes = npy_count(&array) * npy_element_bytes(array.type);
+			bytes = count_of(&array) * npy_element_bytes(array.type);
 			cr_assert_eq(npy_write(scratch_path("a.npy"), &array, &err), 0, "%s", err.text);
 			cr_assert_eq(npy_read(scratch_path("a.npy"), &back, &err), 0, "%s", err.text);
 			cr_assert_eq(back.type, array.type);
@@ -90,7 +99,7 @@ Test(npy, an_empty_dimension_has_no_data)
 
 	cr_assert_eq(npy_write(scratch_path("a.npy"), &array, &err), 0, "%s", err.text);
 	cr_assert_eq(npy_read(scratch_path("a.npy"), &back, &err), 0, "%s", err.text);
-	cr_assert_eq(npy_count(&back), 0);
+	cr_assert_eq(count_of(&back), 0);
 	npy_release(&back);
 }
 
@@ -193,7 +202,7 @@ Test(npy, a_flipped_byte_never_crashes)
 			cr_assert(ret == 0 || ret == WC_ERR_INPUT);
 			accepted += ret == 0;
 			if (!ret)
-				cr_assert_eq(npy_count(&array) * npy_element_bytes(array.type), 12, "byte %zu", at);
+				cr_assert_eq(count_of(&array) * npy_element_bytes(array.type), 12, "byte %zu", at);
 			npy_release(&array);
 		}
 	}
