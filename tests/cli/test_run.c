@@ -316,7 +316,7 @@ Test(run, random_reset_and_a_waveform)
 	cr_expect_eq(command.status, 0, "%s", command.err);
 	cr_expect(strstr(command.out, "all equal"), "%s", command.out);
 	command_release(&command);
-	command_run(&command, "run --phases forward --batch 1 --schedule baseline --waves w.fst --waves-window 100:900 "
+	command_run(&command, "run --phases forward --batch 2 --schedule mbs --waves w.fst --waves-window 100:900 "
 			      "--fault weight:command=10,wave=0,row=3,column=5,bit=13");
 	cr_expect_eq(command.status, 1, "%s", command.err);
 	cr_expect(exists("w.fst"));
