@@ -4,6 +4,7 @@
 
 #include "driver/cli/plan.h"
 #include "driver/plan/paper/paper.h"
+#include "traces/wct_json.h"
 
 // Whether a statement belongs in one of a group's lists of tensors.
 typedef bool belongs(const struct sched_group *group, const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
@@ -98,7 +99,7 @@ static json_t *group_json(const struct schedule *schedule, int index, const stru
 				   "pinned_bytes", (json_int_t)costs->group_pinned_bytes[index]);
 
 	if (group->reason)
-		json_object_set_new(object, "reason", json_string(group->reason));
+		json_object_set_new(object, "reason", wct_json_text(group->reason));
 	return object;
 }
 
@@ -113,7 +114,8 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
 	for (int i = 0; i < schedule->group_count; i++)
 		json_array_append_new(groups, group_json(schedule, i, net, costs));
-	all = json_pack("{s:s, s:s, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:o}", "net", net->name, "schedule", name, "batch", schedule->batch,
+	all = json_pack("{s:o, s:o, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:o}", "net", wct_json_text(net->name), "schedule",
+			wct_json_text(name), "batch", schedule->batch,
 			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
 			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",

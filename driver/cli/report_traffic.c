@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/cli/cli.h"
 #include "driver/cli/report.h"
 #include "driver/plan/account_paper.h"
 #include "driver/plan/paper/paper.h"
+#include "traces/wct_json.h"
 
 static const char paper_nets[] = "alexnet,vgg16,resnet50,resnet101,resnet152,inception-v3,inception-v4";
 static const char deep_nets[] = "resnet50,resnet101,resnet152,inception-v3,inception-v4";
@@ -89,7 +91,7 @@ static void print_row(struct table *table, const char *schedule, const struct ac
 	classes = json_object();
 	for (enum wc_class class = 0; class <= WC_CLASS_WEIGHT_GRADIENT; class++)
 		json_object_set_new(classes, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
-	row = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:o}", "net", table->net_name, "schedule", schedule, "buffer_bytes",
+	row = json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:o}", "net", wct_json_text(table->net_name), "schedule", schedule, "buffer_bytes",
 			(json_int_t)table->buffer_bytes, "dram_bytes", (json_int_t)bytes, "ratio", ratio, "extra_macs", extra, "by_class", classes);
 	json_array_append_new(table->rows, row);
 }
@@ -107,7 +109,7 @@ static int visit_schedule(const char *name, void *context, struct wc_error *err)
 
 static int open_net(struct table *table, const char *name, struct wc_error *err)
 {
-	int result = net_open(&table->net, name, table->options->image, err);
+	int result = cli_net(&table->net, name, table->options->image, err);
 
 	snprintf(table->net_name, sizeof(table->net_name), "%s", name);
 	return result;

@@ -240,6 +240,9 @@ Test(run, names_that_are_no_text_do_not_hide_the_error)
 	cr_expect_str_eq(json_string_value(json_object_get(object, "schedule")), "s?.schedule");
 	json_decref(object);
 	command_release(&command);
+	command_run(&command, "plan data/small.yaml --array 8x8 --batch 2 --buffer 16KiB --schedule s$(printf '\\377').schedule --json");
+	cr_expect(strstr(command.out, "\"schedule\": \"s?.schedule\""), "%s", command.out);
+	command_release(&command);
 	command_run(&command, SMALL "--schedule s$(printf '\\377').schedule --fault buffer:command=4,address=0x401,bit=7");
 	cr_expect_eq(command.status, 1);
 	cr_expect(strstr(command.err, "the device and the golden model differ") && strstr(command.err, "mismatch: layer 'c1'"), "%s", command.err);

@@ -30,7 +30,8 @@ Test(streams, a_full_disk_fails_every_command)
 {
 	static const char *const commands[] = {
 		"help", "--help", "--version", "version", "run --help", "run --usage", "trace --help", "plan --help",
-		"nets data/small.yaml", "check --net data/small.yaml data/small.schedule", "plan fashion-conv", "plan fashion-conv --json",
+		"nets data/small.yaml", "check --net data/small.yaml data/small.schedule", "plan fashion-conv", "plan fashion-conv --json", "plan fashion-conv --explain",
+		"report --help", "report traffic --net data/small.yaml", "report traffic --net data/small.yaml --json",
 		"trace dump t.wct", "trace dump t.wct --json", "trace stat t.wct", "trace stat t.wct --json", "diff t.wct g.wct", "diff t.wct g.wct --json",
 		MODEL "--schedule mbs", MODEL "--schedule mbs --json", MODEL "--schedule mbs,baseline --json",
 	};
@@ -83,6 +84,7 @@ Test(streams, named_pipes_are_refused_at_once)
 	cr_assert_eq(mkfifo(path, 0666), 0);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		command_expect_error(commands[i], 2, "named pipe");
+	expect_status("report traffic --net pipe", 2, "named pipe");
 }
 
 Test(streams, pipes_of_the_shell_are_read)
