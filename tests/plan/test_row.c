@@ -10,6 +10,7 @@
 #include "driver/net/builtin.h"
 #include "driver/plan/account_paper.h"
 #include "driver/plan/check/check.h"
+#include "tests/net_text.h"
 #include "tests/plan/common.h"
 
 static const char *const planners[] = { "overl", "2ps", "overl-h", "2ps-h" };
@@ -85,7 +86,7 @@ static void random_graph(struct net *net, struct random *random)
 		at += snprintf(at, (size_t)(end - at), "  - {name: j%d, op: %s, inputs: [a%d, k%d]}\n", i, random_below(random, 2) ? "add" : "concat", i, i);
 	}
 	at += snprintf(at, (size_t)(end - at), "  - {name: mean, op: global_pool}\n  - {name: fc, op: fc, units: 5}\n  - {name: loss, op: loss}\n");
-	common_net(net, yaml);
+	tests_net(net, yaml);
 }
 
 Test(row, schedules_of_random_graphs_are_proven)

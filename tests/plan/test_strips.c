@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/plan/strips.h"
+#include "tests/net_text.h"
 #include "tests/plan/common.h"
 
 // A chain of convolutions, ReLUs and pools.
@@ -37,7 +38,7 @@ static void random_segment(struct net *net, struct random *random)
 		if (kind == 0)
 			at += snprintf(at, (size_t)(end - at), "  - {name: r%d, op: relu}\n", i);
 	}
-	common_net(net, yaml);
+	tests_net(net, yaml);
 }
 
 static int height(const struct net *net, int node)
