@@ -55,6 +55,27 @@ static int parse_objective(enum plan_objective *objective, struct wc_error *err)
 	return words.objective ? wc_fail(err, WC_ERR_INPUT, "--objective: '%s' is not one of: traffic, footprint, time", words.objective) : 0;
 }
 
+// Options that nothing would heed are an error.
+static int refuse_words(const char *schedule, enum sched_accounting accounting, struct wc_error *err)
+{
+	const bool hybrid = !strcmp(schedule, "hybrid");
+	const struct {
+		const char *option;
+		bool useless;
+		const char *why;
+	} useless[] = {
+		{"max-extra-macs", words.max_extra_macs && !hybrid, "only the planner hybrid has a budget for recomputation"},
+		{"objective", words.objective && !hybrid, "only the planner hybrid chooses by an objective"},
+		{"array", words.device.array && accounting == SCHED_PAPER, "paper accounting knows no array"},
+		{"bus", words.device.bus && accounting == SCHED_PAPER, "paper accounting does not round to the bus"},
+	};
+
+	for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++)
+		if (useless[i].useless)
+			return wc_fail(err, WC_ERR_INPUT, "--%s has no meaning here: %s", useless[i].option, useless[i].why);
+	return 0;
+}
+
 // The comparison that the paper makes has other sizes than a quick run on the device.
 static void paper_defaults(void)
 {
@@ -78,6 +99,9 @@ static int parse(const char *net_name, const char *schedule, struct net *net, st
 		result = cli_net(net, net_name, (int)image, err);
 	if (!result)
 		result = parse_accounting(net, schedule, &accounting, err);
+	if (result)
+		return result;
+	result = refuse_words(schedule, accounting, err);
 	if (result)
 		return result;
 	if (accounting == SCHED_PAPER)

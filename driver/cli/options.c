@@ -204,7 +204,7 @@ int cli_problem(const struct cli_device_words *words, struct cli_problem *proble
 	    (words->array && (result = parse_array(words->array, &rows, &cols, err))) ||
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||
 	    (words->bus && (result = cli_number("bus", words->bus, 16, 128, &bus, err))) ||
-	    (words->strips && (result = cli_number("strips", words->strips, 1, 65535, &strips, err))) ||
+	    (words->strips && strcmp(words->strips, "auto") && (result = cli_number("strips", words->strips, 1, 65535, &strips, err))) ||
 	    (words->mac_stages && (result = cli_number("mac-stages", words->mac_stages, 1, 2, &stages, err))))
 		return result;
 	if (buffer % 4096)

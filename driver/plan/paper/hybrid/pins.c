@@ -88,6 +88,25 @@ static void pin_all(struct pins *pins, const struct uses *uses, const struct hyb
 			pin(pins, &made->weight[i], i);
 }
 
+// What limits the sub-batch, and what one more sample would need.
+static void explain(const struct hybrid_search *search, const struct sched_group *made, const struct paper_occupancy *occupancy, int passes, char *text,
+		    size_t size)
+{
+	const struct plan_options *options = search->planner->options;
+	const int64_t next = occupancy->sample_bytes * (made->sub_batch + 1) + hybrid_reserve_bytes(options->buffer_bytes);
+	const char *node = search->view->graph->net->nodes[occupancy->node].name;
+	int length = snprintf(text, size, "%s needs most, %" PRId64 " bytes a sample; %d pass%s over the weights", node, occupancy->sample_bytes, passes,
+			      passes > 1 ? "es" : "");
+
+	if (made->sub_batch >= options->batch)
+		snprintf(text + length, size - (size_t)length, "; the whole batch fits");
+	else if (next > options->buffer_bytes)
+		snprintf(text + length, size - (size_t)length, "; %d samples would need %" PRId64 " of %u bytes", made->sub_batch + 1, next, options->buffer_bytes);
+	else
+		snprintf(text + length, size - (size_t)length, "; %d samples would fit and leave %" PRId64 " bytes less for weights that stay", made->sub_batch + 1,
+			 occupancy->sample_bytes);
+}
+
 int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, struct sched_group *made)
 {
 	const struct plan_options *options = search->planner->options;
@@ -97,7 +116,7 @@ int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, s
 	struct paper_occupancy occupancy;
 	struct uses uses;
 	bool *flags;
-	char text[200];
+	char text[300];
 	int rc = paper_occupancy(search->view->graph, made, &occupancy, search->planner->err);
 
 	if (rc)
@@ -111,8 +130,7 @@ int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, s
 	if (!group->streamed)
 		pin_all(&pins, &uses, group, search->view, iterations);
 	free(flags);
-	snprintf(text, sizeof(text), "%s needs most, %" PRId64 " bytes a sample: %d of %d fit, %d passes", pins.net->nodes[occupancy.node].name,
-		 occupancy.sample_bytes, made->sub_batch, options->batch, iterations);
+	explain(search, made, &occupancy, iterations, text, sizeof(text));
 	made->reason = strdup(group->streamed ? "one sample does not fit: everything streams" : text);
 	return made->reason ? 0 : wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");
 }
