@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// wavecore report WHAT: tables over networks and schedules, for paper accounting.
+// wavecore report WHAT: tables over networks and schedules, for paper accounting, and of footprints.
 #include <string.h>
 
 #include "driver/cli/cli.h"
@@ -8,10 +8,12 @@
 
 static const struct {
 	const char *name;
+	bool plans; // takes planners and a buffer; else strips and DRAM
 	int (*report)(const struct report_options *options, FILE *file, struct wc_error *err);
 } reports[] = {
-	{"traffic", report_traffic},
-	{"sweep", report_sweep},
+	{"traffic", true, report_traffic},
+	{"sweep", true, report_sweep},
+	{"footprint", false, report_footprint},
 };
 
 int report_each(const char *list, int (*visit)(const char *name, void *context, struct wc_error *err), void *context, struct wc_error *err)
@@ -44,22 +46,24 @@ int report_batch(const struct report_options *options, const char *net)
 static int run(int argc, const char **argv)
 {
 	static struct {
-		const char *nets, *schedules, *batch, *image, *buffer, *max_extra_macs;
+		const char *nets, *schedules, *batch, *image, *buffer, *max_extra_macs, *strips, *dram;
 		int json, columns;
 	} words;
 	static const struct poptOption table[] = {
-		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper)", "NAME|FILE,..."},
+		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper; footprint: vgg16,resnet50)", "NAME|FILE,..."},
 		{"schedule", 0, POPT_ARG_STRING, &words.schedules, 0, "planners (default: all)", "NAME,..."},
-		{"batch", 0, POPT_ARG_STRING, &words.batch, 0, "samples of the mini-batch (default 32; 64 for alexnet)", "N"},
-		{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own)", "N"},
+		{"batch", 0, POPT_ARG_STRING, &words.batch, 0, "samples of the mini-batch (default 32; 64 for alexnet; footprint: both)", "N"},
+		{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own; footprint: 224, 448 and 1024)", "N"},
 		{"buffer", 0, POPT_ARG_STRING, &words.buffer, 0, "global buffer (default 10MiB)", "SIZE"},
 		{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
+		{"strips", 0, POPT_ARG_STRING, &words.strips, 0, "footprint: strips of a segment (default: 2 to 16)", "N"},
+		{"dram", 0, POPT_ARG_STRING, &words.dram, 0, "footprint: also the largest batch and image that fit in so much DRAM", "SIZE"},
 		{"json", 0, POPT_ARG_NONE, &words.json, 0, "print JSON", NULL},
 		{"columns", 0, POPT_ARG_NONE, &words.columns, 0, "print columns for gnuplot", NULL},
 		POPT_TABLEEND,
 	};
 	struct report_options options = {.nets = NULL};
-	uint64_t batch = 0, image = 0, buffer = 10 << 20, extra = 0;
+	uint64_t batch = 0, image = 0, buffer = 10 << 20, extra = 0, strips = 0, dram = 0;
 	struct wc_error err;
 	const char *name;
 	size_t which = 0;
@@ -73,10 +77,14 @@ static int run(int argc, const char **argv)
 		return cli_misuse(&cli_report, "no report '%s'", name);
 	if (words.json && words.columns)
 		return cli_misuse(&cli_report, "--json and --columns exclude each other");
+	if (reports[which].plans ? words.strips || words.dram : words.schedules || words.buffer || words.max_extra_macs)
+		return cli_misuse(&cli_report, "report %s takes no %s", name, reports[which].plans ? "--strips or --dram" : "--schedule, --buffer or --max-extra-macs");
 	if ((words.batch && (result = cli_number("batch", words.batch, 1, 65535, &batch, &err))) ||
 	    (words.image && (result = cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, &err))) ||
 	    (words.buffer && (result = cli_size("buffer", words.buffer, 4096, 1u << 30, &buffer, &err))) ||
-	    (words.max_extra_macs && (result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, &err))))
+	    (words.max_extra_macs && (result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, &err))) ||
+	    (words.strips && (result = cli_number("strips", words.strips, 2, 1024, &strips, &err))) ||
+	    (words.dram && (result = cli_size("dram", words.dram, 1 << 20, 1ull << 50, &dram, &err))))
 		return cli_fail(&err, result);
 	options = (struct report_options){
 		.form = words.json ? REPORT_JSON : words.columns ? REPORT_COLUMNS : REPORT_TABLE,
@@ -86,9 +94,11 @@ static int run(int argc, const char **argv)
 		.image = (int)image,
 		.buffer_bytes = (uint32_t)buffer,
 		.max_extra_percent = (int)extra,
+		.strips = (int)strips,
+		.dram_bytes = dram,
 	};
 	result = reports[which].report(&options, stdout, &err);
 	return result ? cli_fail(&err, result) : CLI_OK;
 }
 
-const struct cli_command cli_report = {"report", "traffic|sweep", "print tables over networks and schedules", run};
+const struct cli_command cli_report = {"report", "traffic|sweep|footprint", "print tables over networks and schedules", run};

@@ -90,34 +90,42 @@ static bool works_in_place(const struct net_node *node)
 	return node->op == NET_RELU || node->op == NET_GN || node->op == NET_ADD;
 }
 
-// Whether an operator may take the room of one of its inputs.
-static bool ends_an_input(const struct live *live, int node)
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+// Elements of an input whose room an operator takes.
+static int64_t taken_forward(const struct live *live, int node)
 {
 	for (int i = 0; works_in_place(node_of(live, node)) && i < node_of(live, node)->input_count; i++) {
 		const struct paper_list *pieces = &live->graph->pieces[node_of(live, node)->inputs[i]];
 
 		if (pieces->count == 1 && is_inside(live, pieces->items[0]) && activation_end(live, pieces->items[0]) == forward_step(live, node))
-			return true;
+			return least(elements(live, pieces->items[0]), elements(live, node));
 	}
-	return false;
+	return 0;
 }
 
-// Backward, whether the gradient of an input takes the room of the output's.
-static bool begins_a_gradient(const struct live *live, int node)
+// Backward, elements of the output's gradient whose room the gradient of an input takes.
+static int64_t taken_backward(const struct live *live, int node)
 {
 	const struct footprint_stretch *stretch = live->stretch;
 
 	if (stretch->strip && goes_on(live, node))
-		return false;
+		return 0;
 	for (int i = 0; works_in_place(node_of(live, node)) && i < node_of(live, node)->input_count; i++) {
 		const struct paper_list *pieces = &live->graph->pieces[node_of(live, node)->inputs[i]];
 		const struct paper_list *uses = pieces->count == 1 ? &live->graph->uses[pieces->items[0]] : NULL;
 
-		if (uses && node_of(live, pieces->items[0])->has_gradient && uses->items[uses->count - 1] == node &&
-		    (!stretch->strip || is_inside(live, pieces->items[0])))
-			return true;
+		if (!uses || !node_of(live, pieces->items[0])->has_gradient || uses->items[uses->count - 1] != node)
+			continue;
+		if (is_inside(live, pieces->items[0]))
+			return least(elements(live, pieces->items[0]), elements(live, node));
+		if (!stretch->strip)
+			return elements(live, node);
 	}
-	return false;
+	return 0;
 }
 
 static void add_node(struct live *live, int index)
@@ -135,10 +143,10 @@ static void add_node(struct live *live, int index)
 		add_life(live, forward_step(live, index), backward_step(live, index), operand_mask_bits(node) * all);
 	if (node->has_gradient && !(stretch->strip && goes_on(live, index)))
 		add_life(live, gradient_begin(live, index), backward_step(live, index), 16 * all);
-	if (ends_an_input(live, index) && (!stretch->again || !goes_on(live, index) || masked))
-		add_life(live, forward_step(live, index), forward_step(live, index), -16 * all);
-	if (node->has_gradient && begins_a_gradient(live, index))
-		add_life(live, backward_step(live, index), backward_step(live, index), -16 * all);
+	if (!stretch->again || !goes_on(live, index) || masked)
+		add_life(live, forward_step(live, index), forward_step(live, index), -16 * taken_forward(live, index));
+	if (node->has_gradient)
+		add_life(live, backward_step(live, index), backward_step(live, index), -16 * taken_backward(live, index));
 }
 
 // The gradient of the stretch's input, from its last reader in the stretch to the end.

@@ -121,7 +121,10 @@ int footprint_model(struct footprint *footprint, const struct net *net, enum foo
 	*footprint = (struct footprint){ .fixed_bytes = 6 * (uint64_t)net_total_parameters(net) };
 	if (!rc) {
 		footprint->barrier = barrier_of(&units);
-		if (form == FOOTPRINT_COLUMN)
+		// A loss alone is no unit.
+		if (!units.count)
+			footprint->sample_bits = 16 * (uint64_t)paper_elements(&net->nodes[0]);
+		else if (form == FOOTPRINT_COLUMN)
 			rc = model_column(footprint, &units, err);
 		else if (form == FOOTPRINT_CHECKPOINT_SQRT)
 			rc = model_sqrt(footprint, &units, err);
