@@ -44,7 +44,7 @@ say = @echo "  $(1)	$(2)"
 Q := @
 endif
 
-.PHONY: all deps run test test-full bench lint synth waves clean help
+.PHONY: all deps run test test-full bench report lint synth waves clean help
 
 ## all: the wavecore command and the quick RTL configuration
 all: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
@@ -160,6 +160,10 @@ waves: $(BUILD)/wavecore
 ## bench: speeds and ratios, measured in one run
 bench: $(BUILD)/wavecore $(BUILD)/bench-array
 	$(Q)scripts/bench
+
+## report: tables of traffic, buffers and footprints, and their plots, into build/report
+report: $(BUILD)/wavecore
+	$(Q)scripts/plot $(BUILD)/wavecore $(BUILD)/report
 
 ## clean: remove build/
 clean:
