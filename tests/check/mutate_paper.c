@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// See mutate_paper.h.
+#include "tests/check/mutate_paper.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check/graph_machine.h"
+
+static int step(struct random *random)
+{
+	static const int steps[] = {-3, -2, -1, -1, 1, 1, 2, 3};
+
+	return steps[random_below(random, 8)];
+}
+
+static void clamp(const struct net *net, int node, int *lo, int *hi)
+{
+	int height = net->nodes[node].out.height;
+
+	*lo = *lo < 0 ? 0 : *lo >= height ? height - 1 : *lo;
+	*hi = *hi > height ? height : *hi <= *lo ? *lo + 1 : *hi;
+}
+
+static void insert(struct sched_strip *strip, int at, struct sched_statement statement)
+{
+	strip->statements = realloc(strip->statements, (size_t)(strip->statement_count + 1) * sizeof(*strip->statements));
+	cr_assert_not_null(strip->statements);
+	memmove(&strip->statements[at + 1], &strip->statements[at], (size_t)(strip->statement_count - at) * sizeof(*strip->statements));
+	strip->statements[at] = statement;
+	strip->statement_count++;
+}
+
+static struct sched_statement take_out(struct sched_strip *strip, int at)
+{
+	struct sched_statement statement = strip->statements[at];
+
+	memmove(&strip->statements[at], &strip->statements[at + 1], (size_t)(strip->statement_count - at - 1) * sizeof(*strip->statements));
+	strip->statement_count--;
+	return statement;
+}
+
+static void forget(struct sched_operand *list, int *count, int at)
+{
+	memmove(&list[at], &list[at + 1], (size_t)(*count - at - 1) * sizeof(*list));
+	--*count;
+}
+
+// Drop a clause, change the rows of one, or add one.
+static void mutate_clause(struct sched_statement *statement, const struct net *net, struct random *random)
+{
+	struct sched_operand tensor = {(enum sched_tensor)random_below(random, 2), random_below(random, net->node_count), 0, 0};
+
+	switch (random_below(random, 8)) {
+	case 0:
+		if (statement->from_count > 0)
+			forget(statement->from, &statement->from_count, random_below(random, statement->from_count));
+		break;
+	case 1:
+		if (statement->to_count > 0)
+			forget(statement->to, &statement->to_count, random_below(random, statement->to_count));
+		break;
+	case 2:
+		if (statement->saved_count > 0)
+			forget(statement->saved, &statement->saved_count, random_below(random, statement->saved_count));
+		break;
+	case 3:
+		if (statement->through_count > 0)
+			statement->through_count--;
+		break;
+	case 4:
+		statement->view = !statement->view && statement->op == SCHED_SPLIT;
+		break;
+	case 5:
+		if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD)
+			statement->by = random_below(random, net->node_count);
+		break;
+	case 6:
+		if (statement->from_count > 0) {
+			struct sched_operand *from = &statement->from[random_below(random, statement->from_count)];
+
+			from->lo += step(random);
+			from->hi = from->hi > 0 ? from->hi + step(random) : net->nodes[from->node].out.height;
+			clamp(net, from->node, &from->lo, &from->hi);
+		}
+		break;
+	default:
+		if (random_below(random, 2) == 0 && statement->from_count < SCHED_LIST_MAX)
+			statement->from[statement->from_count++] = tensor;
+		else if (statement->to_count < SCHED_LIST_MAX)
+			statement->to[statement->to_count++] = tensor;
+		break;
+	}
+}
+
+// `from` what is loaded: rows that were loaded stream instead, or the other way round.
+static void add_transfer(struct sched_strip *strip, const struct net *net, struct random *random)
+{
+	static const enum sched_op ops[] = {SCHED_LOAD, SCHED_STORE, SCHED_KEEP, SCHED_TAKE, SCHED_FREE, SCHED_FREE};
+	int at = random_below(random, strip->statement_count + 1), of = random_below(random, strip->statement_count);
+	struct sched_statement statement = {.op = ops[random_below(random, 6)], .tensor = strip->statements[of].tensor, .node = strip->statements[of].node,
+					    .lo = strip->statements[of].lo, .hi = strip->statements[of].hi};
+
+	(void)net;
+	insert(strip, at, statement);
+}
+
+static void mutate_statement(struct sched_strip *strip, const struct net *net, struct random *random)
+{
+	int at = random_below(random, strip->statement_count), other = random_below(random, strip->statement_count);
+	struct sched_statement *statement = &strip->statements[at];
+
+	switch (random_below(random, 12)) {
+	case 0:
+		statement->lo += step(random);
+		break;
+	case 1:
+		statement->hi += step(random);
+		break;
+	case 2:
+		take_out(strip, at);
+		return;
+	case 3:
+		insert(strip, random_below(random, strip->statement_count + 1), *statement);
+		return;
+	case 4:
+	case 5:
+		insert(strip, random_below(random, strip->statement_count), take_out(strip, at));
+		return;
+	case 6: {
+		struct sched_statement swapped = *statement;
+
+		*statement = strip->statements[other];
+		strip->statements[other] = swapped;
+		return;
+	}
+	case 7:
+		add_transfer(strip, net, random);
+		return;
+	case 8:
+		statement->with = (enum sched_with)random_below(random, 3);
+		return;
+	case 9: {
+		// The same work in two cuts.
+		struct sched_statement second = *statement;
+
+		if (statement->hi - statement->lo < 2 || statement->op == SCHED_FREE)
+			return;
+		statement->hi = second.lo = statement->lo + 1 + random_below(random, statement->hi - statement->lo - 1);
+		insert(strip, at + 1, second);
+		return;
+	}
+	default:
+		mutate_clause(statement, net, random);
+		return;
+	}
+	clamp(net, statement->node, &statement->lo, &statement->hi);
+}
+
+static void shift_strip(struct sched_strip *strip, const struct net *net, int by)
+{
+	for (int i = 0; i < strip->statement_count; i++) {
+		strip->statements[i].lo += by;
+		strip->statements[i].hi += by;
+		clamp(net, strip->statements[i].node, &strip->statements[i].lo, &strip->statements[i].hi);
+	}
+}
+
+static void mutate_group(struct schedule *schedule, const struct net *net, struct random *random)
+{
+	struct sched_group *group = &schedule->groups[random_below(random, schedule->group_count)];
+	struct sched_strip *strip = &group->strips[random_below(random, group->strip_count)];
+	int node = 1 + random_below(random, net->node_count - 1);
+	struct sched_policy policy = {.resident = random_below(random, 2) == 0, .slice = random_below(random, 2)};
+
+	switch (random_below(random, 7)) {
+	case 0:
+		shift_strip(strip, net, step(random));
+		break;
+	case 1:
+	case 2:
+		group->sub_batch = 1 + random_below(random, schedule->batch);
+		break;
+	case 3:
+		group->tiling = (enum sched_tiling)random_below(random, 3);
+		break;
+	case 4:
+		group->weight[node] = policy.resident ? policy : (struct sched_policy){.blocked = policy.slice > 0};
+		break;
+	case 5:
+		if (group->phase == SCHED_BACKWARD)
+			group->wgrad[node] = policy.resident ? policy : (struct sched_policy){false, false, 0};
+		break;
+	default:
+		schedule->buffer_bytes = schedule->buffer_bytes / 8 * (uint32_t)(1 + random_below(random, 8));
+		break;
+	}
+}
+
+void mutate_paper(struct schedule *schedule, const struct net *net, struct random *random)
+{
+	struct sched_group *group = &schedule->groups[random_below(random, schedule->group_count)];
+	struct sched_strip *strip = &group->strips[random_below(random, group->strip_count)];
+
+	if (random_below(random, 6) == 0 || strip->statement_count == 0)
+		mutate_group(schedule, net, random);
+	else
+		mutate_statement(strip, net, random);
+}
+
+// The verdict contradicts the interpreter: show everything and fail.
+static void contradict(const struct schedule *schedule, const struct net *net, uint64_t seed, const char *what, const struct graph_run *run,
+		       const char *verdict)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	cr_assert_not_null(file);
+	schedule_write(schedule, net, file, NULL);
+	fclose(file);
+	cr_assert_fail("seed %" PRIu64 ": %s (read %d, made %d, output %d, weights %d, peak %" PRIu64 "); checker: %s\n%s", seed, what, run->wrong_read,
+		       run->wrong_made, run->output_wrong, run->weights_wrong, run->peak_bytes, verdict, text);
+}
+
+// The last group of which the verdict says something; the form of no later one is known to be sound.
+static int last_group(const struct schedule *schedule, const struct check_result *result)
+{
+	int last = schedule->group_count - 1;
+
+	if (result->violation.place.group >= 0)
+		return result->violation.place.group;
+	while (!result->ok && result->violation.tensor == SCHED_ACT && schedule->groups[last].phase == SCHED_BACKWARD)
+		last--;
+	return last;
+}
+
+void judge_paper(const struct schedule *schedule, const struct net *net, uint64_t seed, struct verdicts *verdicts)
+{
+	struct check_result result;
+	struct graph_run run;
+	char verdict[128];
+
+	schedule_check(schedule, net, &result, NULL);
+	if (!result.ok)
+		verdicts->caught[result.violation.kind]++;
+	switch (result.violation.kind) {
+	case CHECK_FORM:
+	case CHECK_ORDER:
+	case CHECK_TWICE:
+	case CHECK_UNUSED:
+		return; // work done twice, or at the wrong place, need not make values wrong
+	default:
+		break;
+	}
+	run = graph_run(schedule, net, last_group(schedule, &result));
+	snprintf(verdict, sizeof(verdict), "proven, peak %" PRIu64, result.peak_bytes);
+	if (result.ok) {
+		verdicts->proven++;
+		if (!graph_run_right(&run))
+			contradict(schedule, net, seed, "proven, but it is wrong", &run, verdict);
+		if (result.peak_bytes != run.peak_bytes || run.peak_bytes > schedule->buffer_bytes)
+			contradict(schedule, net, seed, "proven, but occupancy differs", &run, verdict);
+	} else if (result.violation.kind == CHECK_BUFFER) {
+		if (run.peak_bytes <= schedule->buffer_bytes)
+			contradict(schedule, net, seed, "caught, but it fits", &run, result.violation.text);
+	} else if (graph_run_right(&run)) {
+		contradict(schedule, net, seed, "caught, but nothing is wrong", &run, result.violation.text);
+	}
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever is done to a valid schedule of a graph, it is either caught or, by brute force, harmless.
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "tests/check/graph_machine.h"
+#include "tests/check/graphs.h"
+#include "tests/check/mutate_paper.h"
+
+static void mutate_many(enum graph_name name, int rounds)
+{
+	const struct graph_case *graph = &graph_cases[name];
+	struct random random = random_begin(graph->name, 20260101 + (uint64_t)name);
+	struct verdicts verdicts = {0};
+	struct net net;
+
+	if (getenv("WC_LONG") != NULL)
+		rounds *= 20;
+	graph_net(&net, graph->yaml);
+	for (int i = 0; i < rounds; i++) {
+		struct schedule schedule;
+		uint64_t seed = random.state;
+
+		fixture_schedule(&schedule, &net, graph->text);
+		mutate_paper(&schedule, &net, &random);
+		if (random_below(&random, 3) == 0)
+			mutate_paper(&schedule, &net, &random);
+		judge_paper(&schedule, &net, seed, &verdicts);
+		schedule_release(&schedule);
+	}
+	net_release(&net);
+	// A run in which all mutations are caught, or none is, shows nothing.
+	cr_assert_gt(verdicts.proven, rounds / 50, "proven %d", verdicts.proven);
+	cr_assert_lt(verdicts.proven, rounds / 2, "proven %d", verdicts.proven);
+	cr_assert_gt(verdicts.caught[CHECK_ABSENT], rounds / 50, "absent %d", verdicts.caught[CHECK_ABSENT]);
+	if (name == GRAPH_IDENTITY || name == GRAPH_REGENERATED)
+		cr_assert_gt(verdicts.caught[CHECK_STATISTICS], rounds / 100);
+	if (name == GRAPH_CONCAT)
+		cr_assert_gt(verdicts.caught[CHECK_PARTS], rounds / 100);
+}
+
+Test(paper_mutations, identity)
+{
+	mutate_many(GRAPH_IDENTITY, 600);
+}
+
+Test(paper_mutations, regenerated)
+{
+	mutate_many(GRAPH_REGENERATED, 600);
+}
+
+Test(paper_mutations, shortcut)
+{
+	mutate_many(GRAPH_SHORTCUT, 600);
+}
+
+Test(paper_mutations, concatenation)
+{
+	mutate_many(GRAPH_CONCAT, 600);
+}
+
+Test(paper_mutations, strips)
+{
+	mutate_many(GRAPH_STRIPS, 600);
+}
+
+// The unchanged schedules, and the interpreter itself: it must find each right and agree on the occupancy.
+Test(paper_mutations, the_unchanged_schedules_agree)
+{
+	struct verdicts verdicts = {0};
+
+	for (int i = 0; i < GRAPH_COUNT; i++) {
+		struct schedule schedule;
+		struct net net;
+
+		graph_net(&net, graph_cases[i].yaml);
+		fixture_schedule(&schedule, &net, graph_cases[i].text);
+		judge_paper(&schedule, &net, 0, &verdicts);
+		schedule_release(&schedule);
+		net_release(&net);
+	}
+	cr_assert_eq(verdicts.proven, GRAPH_COUNT);
+}
