@@ -3,9 +3,11 @@
 // Rule: the device's and the golden side's traces of a run agree event by event, the same seed gives the same bytes, and of a
 // run with a fault they part at the faulty tile.
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "rig.h"
@@ -158,15 +160,27 @@ Test(trace, a_result_has_the_opcode_of_its_command)
 
 Test(trace, that_cannot_be_written_is_told_by_its_name)
 {
+	const struct rlimit limit = {64, RLIM_INFINITY};
+	char path[256], says[300];
 	struct rig rig;
 
+	path_of(path, sizeof(path), "long");
 	// More than a chunk, so that it is written while the device runs, and the device only knows that it was stopped.
-	rig_start(&rig, net_yaml, "mbs", 8, 4, 40, 65536, 16, 5);
+	rig_start(&rig, net_yaml, "mbs", 8, 4, 300, 65536, 16, 5);
 	cr_assert(rig.planned);
-	rig.options.trace = "/dev/full";
+	rig.options.trace = path;
 	rig.options.trace_level = WCT_LEVEL_CYCLE;
-	cr_assert_eq(rig_run(&rig), WC_ERR_SYSTEM, "%s", rig.err.text);
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_expect_eq(rig_run(&rig), WC_ERR_SYSTEM, "%s", rig.err.text);
+	cr_expect_gt(rig.result.commands, 0, "the device never ran");
 	cr_expect_lt(rig.result.commands, rig.account.commands, "it was only seen at the end");
+	snprintf(says, sizeof(says), "cannot write trace '%s'", path);
+	cr_expect(strstr(rig.err.text, says), "%s", rig.err.text);
+	remove(path);
+	// There is no room for its first bytes.
+	rig.options.trace = "/dev/full";
+	cr_expect_eq(rig_run(&rig), WC_ERR_SYSTEM);
 	cr_expect(strstr(rig.err.text, "cannot write trace '/dev/full'"), "%s", rig.err.text);
 	rig_stop(&rig);
 }
