@@ -22,7 +22,7 @@ static int plan_streamed(struct paper_planner *planner, void *context, enum sche
 	};
 
 	(void)context;
-	return paper_append(planner, &group, NULL);
+	return paper_append(planner, &group, "layer by layer: nothing stays in the buffer");
 }
 
 int paper_baseline(struct paper_planner *planner)
@@ -56,7 +56,8 @@ static int plan_il(struct paper_planner *planner, void *context, enum sched_phas
 			next++;
 		group.first_module = phase == SCHED_FORWARD ? done : count - next;
 		group.last_module = phase == SCHED_FORWARD ? next - 1 : count - 1 - done;
-		rc = paper_append(planner, &group, reuse ? NULL : "no layer can hold its tensors for the whole mini-batch");
+		rc = paper_append(planner, &group, "%s", reuse ? "between neighbours that can both hold theirs for the whole mini-batch, tensors stay" :
+								   "no layer can hold its tensors for the whole mini-batch: everything streams");
 	}
 	return rc;
 }
