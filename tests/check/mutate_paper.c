@@ -96,15 +96,14 @@ static void mutate_clause(struct sched_statement *statement, const struct net *n
 	}
 }
 
-// `from` what is loaded: rows that were loaded stream instead, or the other way round.
-static void add_transfer(struct sched_strip *strip, const struct net *net, struct random *random)
+// A transfer, or the end, of a tensor that some statement names.
+static void add_transfer(struct sched_strip *strip, struct random *random)
 {
 	static const enum sched_op ops[] = {SCHED_LOAD, SCHED_STORE, SCHED_KEEP, SCHED_TAKE, SCHED_FREE, SCHED_FREE};
 	int at = random_below(random, strip->statement_count + 1), of = random_below(random, strip->statement_count);
 	struct sched_statement statement = {.op = ops[random_below(random, 6)], .tensor = strip->statements[of].tensor, .node = strip->statements[of].node,
 					    .lo = strip->statements[of].lo, .hi = strip->statements[of].hi};
 
-	(void)net;
 	insert(strip, at, statement);
 }
 
@@ -127,9 +126,12 @@ static void mutate_statement(struct sched_strip *strip, const struct net *net, s
 		insert(strip, random_below(random, strip->statement_count + 1), *statement);
 		return;
 	case 4:
-	case 5:
-		insert(strip, random_below(random, strip->statement_count), take_out(strip, at));
+	case 5: {
+		struct sched_statement moved = take_out(strip, at);
+
+		insert(strip, random_below(random, strip->statement_count + 1), moved);
 		return;
+	}
 	case 6: {
 		struct sched_statement swapped = *statement;
 
@@ -138,7 +140,7 @@ static void mutate_statement(struct sched_strip *strip, const struct net *net, s
 		return;
 	}
 	case 7:
-		add_transfer(strip, net, random);
+		add_transfer(strip, random);
 		return;
 	case 8:
 		statement->with = (enum sched_with)random_below(random, 3);

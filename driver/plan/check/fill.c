@@ -28,28 +28,35 @@ int check_store(struct check_state *state, const struct check_use *use, struct r
 	return check_mark_once(state, SCHED_GRAD, use->node, rows, ROW_STORED, "stored", "DRAM has");
 }
 
+static void lose(uint16_t *flags, int y)
+{
+	if ((flags[y] & ROW_FILLED) == 0)
+		return;
+	check_clear_flags(flags, (struct row_range){y, y + 1}, ROW_FILLED | ROW_ALIASED);
+	check_set_flags(flags, (struct row_range){y, y + 1}, ROW_LOST);
+}
+
 // Rows of a slab are replaced: what else is a view of the same room loses them.
 static void replace(struct check_state *state, int node, int y)
 {
-	const struct row_range row = {y, y + 1};
 	uint16_t *flags = check_flags(state, SCHED_GRAD, node);
 	int root = -1;
 
 	if ((flags[y] & ROW_ALIASED) == 0)
 		return;
-	check_clear_flags(flags, row, ROW_ALIASED);
+	check_clear_flags(flags, (struct row_range){y, y + 1}, ROW_ALIASED);
 	for (int i = 0; i < state->alias_count; i++) {
 		if (state->aliases[i].node != node)
 			continue;
 		root = state->aliases[i].root;
 		if (state->aliases[i].root_there)
-			check_clear_flags(check_flags(state, SCHED_GRAD, root), row, ROW_FILLED);
+			lose(check_flags(state, SCHED_GRAD, root), y);
 	}
 	for (int i = 0; i < state->alias_count; i++) {
 		uint16_t *other = check_flags(state, SCHED_GRAD, state->aliases[i].node);
 
 		if (state->aliases[i].root == root && state->aliases[i].node != node && (other[y] & ROW_ALIASED) != 0)
-			check_clear_flags(other, row, ROW_FILLED | ROW_ALIASED);
+			lose(other, y);
 	}
 }
 
@@ -181,10 +188,10 @@ int check_free(struct check_state *state)
 
 		if (statement->tensor == SCHED_GRAD && !check_has_gradient(state, node))
 			continue;
-		if (row_range_empty(check_find_rows(flags, all, ROW_FILLED, true)))
+		if (row_range_empty(check_find_rows(flags, all, ROW_FILLED | ROW_LOST, true)))
 			return check_fail_rows(state, CHECK_ABSENT, &(struct check_rows_fault){statement->tensor, node, all, all, ROW_FILLED, "the slab has"},
 					       "there is no slab of %s:%s to free", check_tensor_name(statement->tensor), state->net->nodes[node].name);
-		check_clear_flags(flags, all, ROW_FILLED | ROW_ALIASED);
+		check_clear_flags(flags, all, ROW_FILLED | ROW_ALIASED | ROW_LOST);
 		for (int j = 0; statement->tensor == SCHED_GRAD && j < state->alias_count; j++) {
 			if (state->aliases[j].root == node)
 				state->aliases[j].root_there = false;

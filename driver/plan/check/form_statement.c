@@ -53,6 +53,8 @@ static int form_clauses(struct check_state *state, const struct sched_statement 
 	if (!state->paper && (statement->by != 0 || statement->through_count != 0 || statement->saved_count != 0 || statement->from_count != 0 ||
 			      statement->to_count != 0 || statement->view))
 		return check_fail(state, CHECK_FORM, statement->node, "a clause that belongs to 'paper' accounting");
+	if (statement->from_count + statement->to_count != 0 && check_operator(state->net, statement) < 0 && statement->op != SCHED_COMPUTE)
+		return check_fail(state, CHECK_FORM, statement->node, "'from' and 'to' belong to operators");
 	if (statement->by < 0 || statement->by >= state->net->node_count || statement->through_count < 0 ||
 	    statement->through_count > SCHED_THROUGH_MAX)
 		return check_fail(state, CHECK_FORM, statement->node, "'by' or 'through' names no nodes of the network");

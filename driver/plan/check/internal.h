@@ -27,6 +27,7 @@ enum row_flag {
 	ROW_COUNTED = 1 << 8,     // act of a normalization: its input's row has entered the statistics
 	ROW_ALIASED = 1 << 9,     // grad: the slab's row is a view of an add's gradient
 	ROW_VIEWED = 1 << 10,     // grad: DRAM's row is a view of an add's gradient
+	ROW_LOST = 1 << 11,       // grad: the slab is there, but the row has been overwritten by what shares its room
 };
 
 // How many readers' parts a row of a gradient is the sum of, wherever it is.
