@@ -55,7 +55,7 @@ static int open_net(const char *path, const char *net_option, struct net *net, c
 	if (net_option && result == WC_ERR_INPUT)
 		result = 0; // the parser says it with a line
 	if (!result)
-		result = net_open(net, net_option ? net_option : name, image, err);
+		result = cli_net(net, net_option ? net_option : name, image, err);
 	free(name);
 	return result;
 }

@@ -236,7 +236,7 @@ static int run(int argc, const char **argv)
 	if (!result && !name)
 		return list(json);
 	if (!result)
-		result = net_open(&net, name, (int)image, &err);
+		result = cli_net(&net, name, (int)image, &err);
 	if (result)
 		return cli_fail(&err, result);
 	if (json)

@@ -161,7 +161,7 @@ static int report_image(struct table *table, int image, struct wc_error *err)
 {
 	const struct report_options *options = table->options;
 	const int count = options->batch ? 1 : BATCHES;
-	int result = net_open(&table->net, table->net_name, image, err);
+	int result = cli_net(&table->net, table->net_name, image, err);
 
 	table->image = image;
 	if (!result)
