@@ -22,6 +22,7 @@ struct wc_device_params {
 	int mac_stages;        // cycles per PE, 1 or 2
 	uint32_t buffer_bytes; // global buffer, a multiple of 4096
 	uint32_t bus_bytes;    // one memory beat: 16, 32, 64 or 128
+	uint32_t mem_ports;    // AXI4 ports to the memory, 1 or 2; the functional model, which has no cycles, takes either for the other
 };
 
 // CSRs, 32 bits each, by byte offset on AXI4-Lite (rtl/README.md, "Registers").

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The performance counters, 64 bits each, in the order of enum wc_counter (csim/backend.h); count_i[i] adds one to counter i.
+// The performance counters, 64 bits each, in the order of enum wc_counter (csim/backend.h); count_i[2 i +: 2] is added to counter i.
 // Reset clears them.
 `default_nettype none
 
@@ -9,7 +9,7 @@ module counters #(
 ) (
     input  wire             clk_i,
     input  wire             rst_ni,
-    input  wire [Count-1:0] count_i,
+    input  wire [2*Count-1:0] count_i,
     input  wire [3:0]       select_i,
     output wire [63:0]      value_o
 );
@@ -22,7 +22,7 @@ module counters #(
         reg [63:0] value_q;
         always @(posedge clk_i or negedge rst_ni)
           if (!rst_ni) value_q <= 64'd0;
-          else if (count_i[i]) value_q <= value_q + 64'd1;
+          else if (count_i[2*i+:2] != 2'd0) value_q <= value_q + {62'd0, count_i[2*i+:2]};
         assign values[64*i+:64] = value_q;
       end else begin : g_none
         assign values[64*i+:64] = 64'd0;

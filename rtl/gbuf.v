@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The global buffer: GbufBytes in 8 banks of LineBytes-wide lines, behind six ports (rtl/README.md, "Global buffer port").
-// Priority in the order A, D, B, load, store, vector; a port is granted when none of the banks it touches is taken by a port
-// before it, so several are served in one cycle.
+// The global buffer: GbufBytes in 8 banks of LineBytes-wide lines, behind its ports (rtl/README.md, "Global buffer port").
+// Priority in the order A, D, B, loads, stores, vector; a port is granted when none of the banks it touches is taken by a port
+// before it, so several are served in one cycle. Loads and stores have a port for each of the MemPorts memory ports.
 //
 // An access starts at any multiple of 2 bytes and covers 1..LineBytes bytes. Reads answer exactly 2 cycles after the grant. A
 // read granted after a write sees it. Requesters check their ranges; an access beyond the buffer is outside this module's
@@ -11,7 +11,8 @@
 
 module gbuf #(
     parameter integer GbufBytes = 65536,
-    parameter integer LineBytes = 64
+    parameter integer LineBytes = 64,
+    parameter integer MemPorts  = 1
 ) (
     input  wire                   clk_i,
     input  wire                   rst_ni,
@@ -39,18 +40,18 @@ module gbuf #(
     output wire                   b_rvalid_o,
     output wire [LineBytes*8-1:0] b_rdata_o,
 
-    input  wire                   ld_req_i,
-    input  wire [31:0]            ld_addr_i,
-    input  wire [15:0]            ld_size_i,
-    input  wire [LineBytes*8-1:0] ld_wdata_i,
-    output wire                   ld_gnt_o,
+    input  wire [MemPorts-1:0]             ld_req_i,
+    input  wire [MemPorts*32-1:0]          ld_addr_i,
+    input  wire [MemPorts*16-1:0]          ld_size_i,
+    input  wire [MemPorts*LineBytes*8-1:0] ld_wdata_i,
+    output wire [MemPorts-1:0]             ld_gnt_o,
 
-    input  wire                   st_req_i,
-    input  wire [31:0]            st_addr_i,
-    input  wire [15:0]            st_size_i,
-    output wire                   st_gnt_o,
-    output wire                   st_rvalid_o,
-    output wire [LineBytes*8-1:0] st_rdata_o,
+    input  wire [MemPorts-1:0]             st_req_i,
+    input  wire [MemPorts*32-1:0]          st_addr_i,
+    input  wire [MemPorts*16-1:0]          st_size_i,
+    output wire [MemPorts-1:0]             st_gnt_o,
+    output wire [MemPorts-1:0]             st_rvalid_o,
+    output wire [MemPorts*LineBytes*8-1:0] st_rdata_o,
 
     input  wire                   v_req_i,
     input  wire [31:0]            v_addr_i,
@@ -72,24 +73,29 @@ module gbuf #(
     end
   endgenerate
 
-  // ---- ports in the order of priority: A, D, B, load, store, vector ----
-  wire [5:0]         req = {v_req_i, st_req_i, ld_req_i, b_req_i, d_req_i, a_req_i};
-  wire [5:0]         we = {v_we_i, 1'b0, 1'b1, 1'b0, d_we_i, 1'b0};
-  wire [6*32-1:0]    addr = {v_addr_i, st_addr_i, ld_addr_i, b_addr_i, d_addr_i, a_addr_i};
-  wire [6*16-1:0]    size = {v_size_i, st_size_i, ld_size_i, b_size_i, d_size_i, a_size_i};
-  wire [5:0]         two, rvalid;
-  reg  [5:0]         gnt;
-  wire [6*16-1:0]    offset;
-  wire [6*3-1:0]     bank0, bank1;
-  wire [6*RowBits-1:0] row0, row1;
-  wire [6*8-1:0]     banks;
-  reg  [7:0]         taken;  // banks of the ports granted so far
-  integer            q;
-  localparam [31:0]  LineWord = LineBytes;
+  // ---- ports in the order of priority: A, D, B, loads, stores, vector ----
+  localparam integer Loads  = 3;  // first of the loads' ports
+  localparam integer Stores = Loads + MemPorts;
+  localparam integer Vector = Stores + MemPorts;
+  localparam integer Ports  = Vector + 1;
+
+  wire [Ports-1:0]     req = {v_req_i, st_req_i, ld_req_i, b_req_i, d_req_i, a_req_i};
+  wire [Ports-1:0]     we = {v_we_i, {MemPorts{1'b0}}, {MemPorts{1'b1}}, 1'b0, d_we_i, 1'b0};
+  wire [Ports*32-1:0]  addr = {v_addr_i, st_addr_i, ld_addr_i, b_addr_i, d_addr_i, a_addr_i};
+  wire [Ports*16-1:0]  size = {v_size_i, st_size_i, ld_size_i, b_size_i, d_size_i, a_size_i};
+  wire [Ports-1:0]     two, rvalid;
+  reg  [Ports-1:0]     gnt;
+  wire [Ports*16-1:0]  offset;
+  wire [Ports*3-1:0]   bank0, bank1;
+  wire [Ports*RowBits-1:0] row0, row1;
+  wire [Ports*8-1:0]   banks;
+  reg  [7:0]           taken;  // banks of the ports granted so far
+  integer              q;
+  localparam [31:0]    LineWord = LineBytes;
 
   genvar p;
   generate
-    for (p = 0; p < 6; p = p + 1) begin : g_port
+    for (p = 0; p < Ports; p = p + 1) begin : g_port
       gbuf_place #(
           .LineBytes(LineBytes),
           .RowBits  (RowBits)
@@ -109,15 +115,16 @@ module gbuf #(
 
   always @(*) begin
     taken = 8'd0;
-    for (q = 0; q < 6; q = q + 1) begin
+    for (q = 0; q < Ports; q = q + 1) begin
       gnt[q] = req[q] && (banks[8*q+:8] & taken) == 8'd0;
       if (gnt[q]) taken = taken | banks[8*q+:8];
     end
   end
   assign {v_gnt_o, st_gnt_o, ld_gnt_o, b_gnt_o, d_gnt_o, a_gnt_o} = gnt;
 
-  // ---- writers: D, load, vector; their data rotated so that each byte lies at its place in a line ----
-  wire [Bits-1:0] d_line, ld_line, v_line;
+  // ---- writers: D, loads, vector; their data rotated so that each byte lies at its place in a line ----
+  wire [Bits-1:0] d_line, v_line;
+  wire [MemPorts*Bits-1:0] ld_line;
   gbuf_rotate #(
       .LineBytes(LineBytes)
   ) u_rotate_d (
@@ -126,19 +133,23 @@ module gbuf #(
       .data_i  (d_wdata_i),
       .line_o  (d_line)
   );
-  gbuf_rotate #(
-      .LineBytes(LineBytes)
-  ) u_rotate_ld (
-      .valid_i (ld_req_i),
-      .offset_i(offset[16*3+:16]),
-      .data_i  (ld_wdata_i),
-      .line_o  (ld_line)
-  );
+  generate
+    for (p = 0; p < MemPorts; p = p + 1) begin : g_load
+      gbuf_rotate #(
+          .LineBytes(LineBytes)
+      ) u_rotate (
+          .valid_i (ld_req_i[p]),
+          .offset_i(offset[16*(Loads+p)+:16]),
+          .data_i  (ld_wdata_i[Bits*p+:Bits]),
+          .line_o  (ld_line[Bits*p+:Bits])
+      );
+    end
+  endgenerate
   gbuf_rotate #(
       .LineBytes(LineBytes)
   ) u_rotate_v (
       .valid_i (v_req_i && v_we_i),
-      .offset_i(offset[16*5+:16]),
+      .offset_i(offset[16*Vector+:16]),
       .data_i  (v_wdata_i),
       .line_o  (v_line)
   );
@@ -162,7 +173,7 @@ module gbuf #(
         first = 16'd0;
         size_left = 16'd0;
         source = 2'd0;
-        for (i = 0; i < 6; i = i + 1)
+        for (i = 0; i < Ports; i = i + 1)
           if (gnt[i] && banks[8*i+b]) begin
             access = 1'b1;
             write = we[i];
@@ -170,7 +181,7 @@ module gbuf #(
             row = second ? row1[RowBits*i+:RowBits] : row0[RowBits*i+:RowBits];
             first = second ? 16'd0 : offset[16*i+:16];
             size_left = offset[16*i+:16] + size[16*i+:16];
-            source = (i == 1) ? 2'd0 : (i == 3) ? 2'd1 : 2'd2;
+            source = (i == 1) ? 2'd0 : (i == Loads) ? 2'd1 : (i == Vector) ? 2'd2 : 2'd3;
           end
       end
       // End of the bytes in this line.
@@ -179,7 +190,8 @@ module gbuf #(
       gbuf_bank #(
           .LineBytes(LineBytes),
           .Depth    (Depth),
-          .RowBits  (RowBits)
+          .RowBits  (RowBits),
+          .MemPorts (MemPorts)
       ) u_bank (
           .clk_i   (clk_i),
           .read_i  (access && !write),
@@ -196,11 +208,11 @@ module gbuf #(
     end
   endgenerate
 
-  // ---- readers: A, D, B, store, vector ----
-  wire [6*Bits-1:0] rdata;
+  // ---- readers: A, D, B, stores, vector ----
+  wire [Ports*Bits-1:0] rdata;
   generate
-    for (p = 0; p < 6; p = p + 1) begin : g_read
-      if (p != 3) begin : g_reader
+    for (p = 0; p < Ports; p = p + 1) begin : g_read
+      if (p < Loads || p >= Stores) begin : g_reader
         gbuf_read #(
             .LineBytes(LineBytes)
         ) u_read (
@@ -224,20 +236,20 @@ module gbuf #(
   assign a_rdata_o = rdata[0*Bits+:Bits];
   assign d_rdata_o = rdata[1*Bits+:Bits];
   assign b_rdata_o = rdata[2*Bits+:Bits];
-  assign st_rdata_o = rdata[4*Bits+:Bits];
-  assign v_rdata_o = rdata[5*Bits+:Bits];
+  assign st_rdata_o = rdata[Stores*Bits+:MemPorts*Bits];
+  assign v_rdata_o = rdata[Vector*Bits+:Bits];
   assign a_rvalid_o = rvalid[0];
   assign d_rvalid_o = rvalid[1];
   assign b_rvalid_o = rvalid[2];
-  assign st_rvalid_o = rvalid[4];
-  assign v_rvalid_o = rvalid[5];
+  assign st_rvalid_o = rvalid[Stores+:MemPorts];
+  assign v_rvalid_o = rvalid[Vector];
 
-  wire unused = &{1'b0, taken, two, bank1, rvalid[3], rdata[3*Bits+:Bits]};
+  wire unused = &{1'b0, taken, two, bank1, rvalid[Loads+:MemPorts], rdata[Loads*Bits+:MemPorts*Bits]};
 
 `ifdef WC_ASSERT
   localparam [32:0] LimitWord = 33'd0 + GbufBytes;
   generate
-    for (p = 0; p < 6; p = p + 1) begin : g_assert
+    for (p = 0; p < Ports; p = p + 1) begin : g_assert
       gbuf_range: assert property (@(posedge clk_i) disable iff (!rst_ni)
           !req[p] || (size[16*p+:16] != 16'd0 && size[16*p+:16] <= LineWord[15:0] && !addr[32*p]
               && {1'b0, addr[32*p+:32]} + {17'd0, size[16*p+:16]} <= LimitWord))

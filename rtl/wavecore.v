@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device: registers on AXI4-Lite, an AXI4 memory port, an interrupt, and behind them the sequencer, the four engines and the global
+// The device: registers on AXI4-Lite, AXI4 memory ports, an interrupt, and behind them the sequencer, the four engines and the global
 // buffer (README.md draws it). Commands come from a ring in memory; what they mean is in README.md and commands.def.
 //
-// The memory port: read ID 0 fetches the ring, ID 1 loads; all bursts are INCR, full width, within 4 KiB. Every output comes from a
-// register or a queue, every input goes to one: no path crosses the device. Reset is asynchronous, active low, and is to be released
+// The memory ports: MemPorts of them, packed with port 0 in the low bits; all reach the same memory. Read ID 0 fetches the ring (port 0
+// alone), ID 1 loads; all bursts are INCR, full width, within 4 KiB. Every output comes from a register or a queue, every input goes to
+// one: no path crosses the device. Reset is asynchronous, active low, and is to be released
 // in step with the clock.
 //
 // Parameters must be as README.md lists them; elaboration fails otherwise.
@@ -16,62 +17,64 @@ module wavecore #(
     parameter integer AccRows   = 256,
     parameter integer GbufBytes = 65536,
     parameter integer BusBytes  = 16,
+    parameter integer MemPorts  = 1,
     parameter integer MacStages = 1
 ) (
-    input  wire                  clk_i,
-    input  wire                  rst_ni,
-    output wire                  irq_o,
+    input  wire                            clk_i,
+    input  wire                            rst_ni,
+    output wire                            irq_o,
 
-    input  wire [7:0]            s_axil_awaddr,
-    input  wire                  s_axil_awvalid,
-    output wire                  s_axil_awready,
-    input  wire [31:0]           s_axil_wdata,
-    input  wire                  s_axil_wvalid,
-    output wire                  s_axil_wready,
-    output wire [1:0]            s_axil_bresp,
-    output wire                  s_axil_bvalid,
-    input  wire                  s_axil_bready,
-    input  wire [7:0]            s_axil_araddr,
-    input  wire                  s_axil_arvalid,
-    output wire                  s_axil_arready,
-    output wire [31:0]           s_axil_rdata,
-    output wire [1:0]            s_axil_rresp,
-    output wire                  s_axil_rvalid,
-    input  wire                  s_axil_rready,
+    input  wire [7:0]                      s_axil_awaddr,
+    input  wire                            s_axil_awvalid,
+    output wire                            s_axil_awready,
+    input  wire [31:0]                     s_axil_wdata,
+    input  wire                            s_axil_wvalid,
+    output wire                            s_axil_wready,
+    output wire [1:0]                      s_axil_bresp,
+    output wire                            s_axil_bvalid,
+    input  wire                            s_axil_bready,
+    input  wire [7:0]                      s_axil_araddr,
+    input  wire                            s_axil_arvalid,
+    output wire                            s_axil_arready,
+    output wire [31:0]                     s_axil_rdata,
+    output wire [1:0]                      s_axil_rresp,
+    output wire                            s_axil_rvalid,
+    input  wire                            s_axil_rready,
 
-    output wire                  m_axi_arid,
-    output wire [63:0]           m_axi_araddr,
-    output wire [7:0]            m_axi_arlen,
-    output wire [2:0]            m_axi_arsize,
-    output wire [1:0]            m_axi_arburst,
-    output wire                  m_axi_arvalid,
-    input  wire                  m_axi_arready,
-    input  wire                  m_axi_rid,
-    input  wire [BusBytes*8-1:0] m_axi_rdata,
-    input  wire [1:0]            m_axi_rresp,
-    input  wire                  m_axi_rlast,
-    input  wire                  m_axi_rvalid,
-    output wire                  m_axi_rready,
-    output wire                  m_axi_awid,
-    output wire [63:0]           m_axi_awaddr,
-    output wire [7:0]            m_axi_awlen,
-    output wire [2:0]            m_axi_awsize,
-    output wire [1:0]            m_axi_awburst,
-    output wire                  m_axi_awvalid,
-    input  wire                  m_axi_awready,
-    output wire [BusBytes*8-1:0] m_axi_wdata,
-    output wire [BusBytes-1:0]   m_axi_wstrb,
-    output wire                  m_axi_wlast,
-    output wire                  m_axi_wvalid,
-    input  wire                  m_axi_wready,
-    input  wire                  m_axi_bid,
-    input  wire [1:0]            m_axi_bresp,
-    input  wire                  m_axi_bvalid,
-    output wire                  m_axi_bready
+    output wire [MemPorts-1:0]             m_axi_arid,
+    output wire [MemPorts*64-1:0]          m_axi_araddr,
+    output wire [MemPorts*8-1:0]           m_axi_arlen,
+    output wire [MemPorts*3-1:0]           m_axi_arsize,
+    output wire [MemPorts*2-1:0]           m_axi_arburst,
+    output wire [MemPorts-1:0]             m_axi_arvalid,
+    input  wire [MemPorts-1:0]             m_axi_arready,
+    input  wire [MemPorts-1:0]             m_axi_rid,
+    input  wire [MemPorts*BusBytes*8-1:0]  m_axi_rdata,
+    input  wire [MemPorts*2-1:0]           m_axi_rresp,
+    input  wire [MemPorts-1:0]             m_axi_rlast,
+    input  wire [MemPorts-1:0]             m_axi_rvalid,
+    output wire [MemPorts-1:0]             m_axi_rready,
+    output wire [MemPorts-1:0]             m_axi_awid,
+    output wire [MemPorts*64-1:0]          m_axi_awaddr,
+    output wire [MemPorts*8-1:0]           m_axi_awlen,
+    output wire [MemPorts*3-1:0]           m_axi_awsize,
+    output wire [MemPorts*2-1:0]           m_axi_awburst,
+    output wire [MemPorts-1:0]             m_axi_awvalid,
+    input  wire [MemPorts-1:0]             m_axi_awready,
+    output wire [MemPorts*BusBytes*8-1:0]  m_axi_wdata,
+    output wire [MemPorts*BusBytes-1:0]    m_axi_wstrb,
+    output wire [MemPorts-1:0]             m_axi_wlast,
+    output wire [MemPorts-1:0]             m_axi_wvalid,
+    input  wire [MemPorts-1:0]             m_axi_wready,
+    input  wire [MemPorts-1:0]             m_axi_bid,
+    input  wire [MemPorts*2-1:0]           m_axi_bresp,
+    input  wire [MemPorts-1:0]             m_axi_bvalid,
+    output wire [MemPorts-1:0]             m_axi_bready
 );
   localparam integer LineMin   = (2 * Rows > 4 * Cols) ? 2 * Rows : 4 * Cols;
   localparam integer LineBytes = (LineMin > BusBytes) ? LineMin : BusBytes;
   localparam integer LineBits  = LineBytes * 8;
+  localparam integer BusBits   = BusBytes * 8;
   localparam integer Counters  = 12;
   localparam integer BeatShift = $clog2(BusBytes);
 
@@ -82,6 +85,7 @@ module wavecore #(
     if ((Rows != 4 && Rows != 8 && Rows != 16 && Rows != 32 && Rows != 64 && Rows != 128)
         || (Cols != 4 && Cols != 8 && Cols != 16 && Cols != 32 && Cols != 64 && Cols != 128)
         || (BusBytes != 16 && BusBytes != 32 && BusBytes != 64 && BusBytes != 128)
+        || (MemPorts != 1 && MemPorts != 2)
         || (GbufBytes < 4096) || (GbufBytes % 4096 != 0) || (AccRows < 1) || (AccRows > 65535)
         || (MacStages != 1 && MacStages != 2)) begin : g_bad_parameters
       wavecore_parameters_out_of_range u_bad ();
@@ -155,8 +159,8 @@ module wavecore #(
   wire                  ring_ar_valid, ring_ar_ready, ring_r_valid, ring_r_ready;
   wire [63:0]           ring_ar_addr;
   wire [7:0]            ring_ar_len;
-  wire [BusBytes*8-1:0] r_data;
-  wire                  r_error;
+  wire [MemPorts*BusBits-1:0] r_data;
+  wire [MemPorts-1:0]   r_error;
   wire                  fetched_valid, fetched_ready;
   wire [2047:0]         fetched_cmd;
   wire [31:0]           fetched_index;
@@ -182,8 +186,8 @@ module wavecore #(
       .ar_len_o    (ring_ar_len),
       .r_valid_i   (ring_r_valid),
       .r_ready_o   (ring_r_ready),
-      .r_data_i    (r_data),
-      .r_error_i   (r_error),
+      .r_data_i    (r_data[BusBits-1:0]),
+      .r_error_i   (r_error[0]),
       .cmd_valid_o (fetched_valid),
       .cmd_ready_i (fetched_ready),
       .cmd_o       (fetched_cmd),
@@ -227,59 +231,74 @@ module wavecore #(
   );
 
   // ---- memory ------------------------------------------------------------------------------------
-  wire        load_ar_valid, load_ar_ready, load_r_valid, load_r_ready;
-  wire [63:0] load_ar_addr;
-  wire [7:0]  load_ar_len;
+  wire [MemPorts-1:0] load_ar_valid, load_ar_ready, load_r_valid, load_r_ready, ring_ar_readys, ring_r_valids;
+  wire [63:0]         load_ar_addr;
+  wire [7:0]          load_ar_len;
 
-  assign m_axi_arsize  = BeatShift[2:0];
-  assign m_axi_arburst = 2'b01;
-  assign m_axi_awid    = 1'b0;
-  assign m_axi_awsize  = BeatShift[2:0];
-  assign m_axi_awburst = 2'b01;
+  assign m_axi_arsize  = {MemPorts{BeatShift[2:0]}};
+  assign m_axi_arburst = {MemPorts{2'b01}};
+  assign m_axi_awid    = {MemPorts{1'b0}};
+  assign m_axi_awsize  = {MemPorts{BeatShift[2:0]}};
+  assign m_axi_awburst = {MemPorts{2'b01}};
 
-  axi_read #(
-      .BusBytes(BusBytes)
-  ) u_axi_read (
-      .clk_i          (clk_i),
-      .rst_ni         (core_rst_n),
-      .ring_ar_valid_i(ring_ar_valid),
-      .ring_ar_ready_o(ring_ar_ready),
-      .ring_ar_addr_i (ring_ar_addr),
-      .ring_ar_len_i  (ring_ar_len),
-      .load_ar_valid_i(load_ar_valid),
-      .load_ar_ready_o(load_ar_ready),
-      .load_ar_addr_i (load_ar_addr),
-      .load_ar_len_i  (load_ar_len),
-      .ring_r_valid_o (ring_r_valid),
-      .ring_r_ready_i (ring_r_ready),
-      .load_r_valid_o (load_r_valid),
-      .load_r_ready_i (load_r_ready),
-      .r_data_o       (r_data),
-      .r_error_o      (r_error),
-      .m_axi_arid     (m_axi_arid),
-      .m_axi_araddr   (m_axi_araddr),
-      .m_axi_arlen    (m_axi_arlen),
-      .m_axi_arvalid  (m_axi_arvalid),
-      .m_axi_arready  (m_axi_arready),
-      .m_axi_rid      (m_axi_rid),
-      .m_axi_rdata    (m_axi_rdata),
-      .m_axi_rresp    (m_axi_rresp),
-      .m_axi_rlast    (m_axi_rlast),
-      .m_axi_rvalid   (m_axi_rvalid),
-      .m_axi_rready   (m_axi_rready)
-  );
+  // The ring uses port 0.
+  assign ring_ar_ready = ring_ar_readys[0];
+  assign ring_r_valid  = ring_r_valids[0];
+
+  genvar p;
+  generate
+    for (p = 0; p < MemPorts; p = p + 1) begin : g_port
+      axi_read #(
+          .BusBytes(BusBytes)
+      ) u_axi_read (
+          .clk_i          (clk_i),
+          .rst_ni         (core_rst_n),
+          .ring_ar_valid_i((p == 0) && ring_ar_valid),
+          .ring_ar_ready_o(ring_ar_readys[p]),
+          .ring_ar_addr_i (ring_ar_addr),
+          .ring_ar_len_i  (ring_ar_len),
+          .load_ar_valid_i(load_ar_valid[p]),
+          .load_ar_ready_o(load_ar_ready[p]),
+          .load_ar_addr_i (load_ar_addr),
+          .load_ar_len_i  (load_ar_len),
+          .ring_r_valid_o (ring_r_valids[p]),
+          .ring_r_ready_i (ring_r_ready),
+          .load_r_valid_o (load_r_valid[p]),
+          .load_r_ready_i (load_r_ready[p]),
+          .r_data_o       (r_data[BusBits*p+:BusBits]),
+          .r_error_o      (r_error[p]),
+          .m_axi_arid     (m_axi_arid[p]),
+          .m_axi_araddr   (m_axi_araddr[64*p+:64]),
+          .m_axi_arlen    (m_axi_arlen[8*p+:8]),
+          .m_axi_arvalid  (m_axi_arvalid[p]),
+          .m_axi_arready  (m_axi_arready[p]),
+          .m_axi_rid      (m_axi_rid[p]),
+          .m_axi_rdata    (m_axi_rdata[BusBits*p+:BusBits]),
+          .m_axi_rresp    (m_axi_rresp[2*p+:2]),
+          .m_axi_rlast    (m_axi_rlast[p]),
+          .m_axi_rvalid   (m_axi_rvalid[p]),
+          .m_axi_rready   (m_axi_rready[p])
+      );
+    end
+  endgenerate
 
   // ---- engines -----------------------------------------------------------------------------------
   wire                a_req, a_gnt, a_rvalid, b_req, b_gnt, b_rvalid, d_req, d_we, d_gnt, d_rvalid;
-  wire                ld_req, ld_gnt, st_req, st_gnt, st_rvalid, v_req, v_we, v_gnt, v_rvalid;
-  wire [31:0]         a_addr, b_addr, d_addr, ld_addr, st_addr, v_addr;
-  wire [15:0]         a_size, b_size, d_size, ld_size, st_size, v_size;
-  wire [LineBits-1:0] a_rdata, b_rdata, d_wdata, d_rdata, ld_wdata, st_rdata, v_wdata, v_rdata;
+  wire                v_req, v_we, v_gnt, v_rvalid;
+  wire [31:0]         a_addr, b_addr, d_addr, v_addr;
+  wire [15:0]         a_size, b_size, d_size, v_size;
+  wire [LineBits-1:0] a_rdata, b_rdata, d_wdata, d_rdata, v_wdata, v_rdata;
+  // Per memory port.
+  wire [MemPorts-1:0]          ld_req, ld_gnt, st_req, st_gnt, st_rvalid;
+  wire [MemPorts*32-1:0]       ld_addr, st_addr;
+  wire [MemPorts*16-1:0]       ld_size, st_size;
+  wire [MemPorts*LineBits-1:0] ld_wdata, st_rdata;
 
   dma_load #(
       .GbufBytes(GbufBytes),
       .BusBytes (BusBytes),
-      .LineBytes(LineBytes)
+      .LineBytes(LineBytes),
+      .MemPorts (MemPorts)
   ) u_load (
       .clk_i         (clk_i),
       .rst_ni        (core_rst_n),
@@ -314,7 +333,8 @@ module wavecore #(
   dma_store #(
       .GbufBytes(GbufBytes),
       .BusBytes (BusBytes),
-      .LineBytes(LineBytes)
+      .LineBytes(LineBytes),
+      .MemPorts (MemPorts)
   ) u_store (
       .clk_i         (clk_i),
       .rst_ni        (core_rst_n),
@@ -431,7 +451,8 @@ module wavecore #(
 
   gbuf #(
       .GbufBytes(GbufBytes),
-      .LineBytes(LineBytes)
+      .LineBytes(LineBytes),
+      .MemPorts (MemPorts)
   ) u_gbuf (
       .clk_i      (clk_i),
       .rst_ni     (core_rst_n),
@@ -477,21 +498,32 @@ module wavecore #(
   );
 
   // ---- counters: in the order of enum wc_counter -------------------------------------------------
-  wire read_beat  = load_r_valid && load_r_ready;
-  wire ring_beat  = ring_r_valid && ring_r_ready;
-  wire write_beat = m_axi_wvalid && m_axi_wready;
+  wire                ring_beat   = ring_r_valid && ring_r_ready;
+  wire [MemPorts-1:0] read_beats  = load_r_valid & load_r_ready;
+  wire [MemPorts-1:0] write_beats = m_axi_wvalid & m_axi_wready;
+  wire [1:0]          reads, writes;  // beats of this cycle
+  generate
+    if (MemPorts == 1) begin : g_one_beat
+      assign reads  = {1'b0, read_beats};
+      assign writes = {1'b0, write_beats};
+    end else begin : g_beats
+      assign reads  = {1'b0, read_beats[0]} + {1'b0, read_beats[MemPorts-1]};
+      assign writes = {1'b0, write_beats[0]} + {1'b0, write_beats[MemPorts-1]};
+    end
+  endgenerate
 
   counters #(
       .Count(Counters)
   ) u_counters (
       .clk_i   (clk_i),
       .rst_ni  (core_rst_n),
-      .count_i ({ring_beat, vector_busy && active, write_beat, read_beat, bubble, wave, stall_command && active,
-                 stall_accumulator && active, stall_weight && active, stall_operand && active, array_busy && active, active}),
+      .count_i ({1'b0, ring_beat, 1'b0, vector_busy && active, writes, reads, 1'b0, bubble, 1'b0, wave, 1'b0, stall_command && active,
+                 1'b0, stall_accumulator && active, 1'b0, stall_weight && active, 1'b0, stall_operand && active,
+                 1'b0, array_busy && active, 1'b0, active}),
       .select_i(counter_select),
       .value_o (counter)
   );
 
-  wire unused = &{1'b0, eng_done_index, m_axi_bid, 1'b0};
+  wire unused = &{1'b0, eng_done_index, m_axi_bid, ring_ar_readys, ring_r_valids, 1'b0};
 endmodule
 `default_nettype wire

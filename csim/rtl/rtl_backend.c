@@ -133,6 +133,7 @@ static int check_params(const struct wc_device_params *want, const struct wc_dev
 		{ "MAC stages", want->mac_stages, have->mac_stages },
 		{ "buffer bytes", want->buffer_bytes, have->buffer_bytes },
 		{ "bus bytes", want->bus_bytes, have->bus_bytes },
+		{ "memory ports", want->mem_ports, have->mem_ports },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -46,7 +46,7 @@ int cli_number(const char *option, const char *text, uint64_t min, uint64_t max,
 
 // The options that describe device and problem, for `plan` and `run`; NULL: the default.
 struct cli_device_words {
-	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages;
+	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
 };
 #define CLI_DEVICE_OPTIONS(words)                                                                                                 \
 	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4)", "N"},                           \

@@ -197,7 +197,7 @@ static int parse_array(const char *text, int *rows, int *cols, struct wc_error *
 
 int cli_problem(const struct cli_device_words *words, struct cli_problem *problem, struct wc_error *err)
 {
-	uint64_t batch = 4, buffer = 65536, bus = 16, strips = 0, stages = 1;
+	uint64_t batch = 4, buffer = 65536, bus = 16, strips = 0, stages = 1, ports = 1;
 	int rows = 16, cols = 16, result;
 
 	if ((words->batch && (result = cli_number("batch", words->batch, 1, 65535, &batch, err))) ||
@@ -205,7 +205,8 @@ int cli_problem(const struct cli_device_words *words, struct cli_problem *proble
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||
 	    (words->bus && (result = cli_number("bus", words->bus, 16, 128, &bus, err))) ||
 	    (words->strips && strcmp(words->strips, "auto") && (result = cli_number("strips", words->strips, 1, 65535, &strips, err))) ||
-	    (words->mac_stages && (result = cli_number("mac-stages", words->mac_stages, 1, 2, &stages, err))))
+	    (words->mac_stages && (result = cli_number("mac-stages", words->mac_stages, 1, 2, &stages, err))) ||
+	    (words->ports && (result = cli_number("ports", words->ports, 1, 2, &ports, err))))
 		return result;
 	if (buffer % 4096)
 		return wc_fail(err, WC_ERR_INPUT, "--buffer: %s is not a multiple of 4 KiB", words->buffer);
@@ -220,6 +221,7 @@ int cli_problem(const struct cli_device_words *words, struct cli_problem *proble
 		.mac_stages = (int)stages,
 		.buffer_bytes = (uint32_t)buffer,
 		.bus_bytes = (uint32_t)bus,
+		.mem_ports = (uint32_t)ports,
 	};
 	problem->plan = (struct plan_options){
 		.batch = (int)batch,

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "driver/cli/cli.h"
 #include "driver/cli/report.h"
 #include "driver/plan/footprint_model.h"
 

@@ -159,9 +159,9 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	struct run_result result = {0};
 	struct account account = {0};
 	struct wc_error err = {.text = ""};
-	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
+	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
-				   job->arith, "batch", job->data->batch,
+				   job->arith, "ports", (int)device->mem_ports, "batch", job->data->batch,
 				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
 	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);
 

@@ -121,6 +121,8 @@ void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t c
 	write_option("schedule", schedule, file);
 	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,
 		device->bus_bytes);
+	if (device->mem_ports != 1)
+		fprintf(file, " --ports %" PRIu32, device->mem_ports);
 	if (device->mac_stages != 1)
 		fprintf(file, " --mac-stages %d", device->mac_stages);
 	// Of several schedules' options, those that this one has a use for.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches the device's AXI4 port: what a manager must keep, and what this one promises beyond it. Simulation only.
+// Watches one AXI4 port of the device: what a manager must keep, and what this one promises beyond it. Simulation only.
 `default_nettype none
 
 module axi_check #(

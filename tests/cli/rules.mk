@@ -3,4 +3,5 @@
 # tests/cli drives the command itself.
 TEST_NEEDS_cli := $(BUILD)/wavecore
 TEST_OBJS_cli := $(BUILD)/driver/cli/run_compare.o $(BUILD)/driver/cli/run_memory.o
-TEST_NEEDS_cli += $(RTL_BUILD)/$(QUICK)/wc_rtl.so $(RTL_BUILD)/r16c16-b65536-w16-m1-dpi/wc_rtl.so
+TEST_NEEDS_cli += $(RTL_BUILD)/$(QUICK)/wc_rtl.so $(RTL_BUILD)/r16c16-b65536-w16-m1-dpi/wc_rtl.so \
+	$(RTL_BUILD)/r16c16-b65536-w16-p2-m1-dpi/wc_rtl.so

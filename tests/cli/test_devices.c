@@ -10,7 +10,8 @@
 
 TestSuite(devices, .fini = command_clean);
 
-static const char *const devices[] = {"--backend model", "--backend rtl --arith rtl", "--backend rtl --arith dpi", "--backend rtl --arith dpi --random-memory"};
+static const char *const devices[] = {"--backend model", "--backend rtl --arith rtl", "--backend rtl --arith dpi", "--backend rtl --arith dpi --random-memory",
+					  "--backend rtl --arith dpi --ports 2", "--backend rtl --arith dpi --ports 2 --random-memory"};
 enum { DEVICES = sizeof(devices) / sizeof(*devices) };
 
 Test(devices, agree_on_bits_and_bytes)

@@ -39,6 +39,8 @@ Test(usage, bad_options_are_refused)
 		{"run --buffer 99999999999GiB", "limits are"},
 		{"run --bus 24", "16, 32, 64 or 128"},
 		{"run --bus 8", "limits are"},
+		{"run --ports 3", "limits are 1 to 2"},
+		{"run --backend model --ports 2", "--ports has no meaning for --backend model"},
 		{"run --mac-stages 3", "limits are 1 to 2"},
 		{"run --backend timing", "is not one of: rtl, model"},
 		{"run --arith float", "is not one of: rtl, dpi"},

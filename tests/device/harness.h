@@ -14,6 +14,9 @@
 // The configurations that tests/device/rules.mk builds.
 #define CONFIG_QUICK "r16c16-b65536-w16-m1-dpi" // square, array as C macro
 #define CONFIG_SMALL "r8c4-b16384-w32-m2-rtl-rand" // not square, wider bus than lines, synthesizable array, undefined state random
+// The same with two memory ports.
+#define CONFIG_TWO "r16c16-b65536-w16-p2-m1-dpi"
+#define CONFIG_SMALL_TWO "r8c4-b16384-w32-p2-m2-rtl-rand"
 
 enum { RING_SLOTS = 16 };
 

@@ -112,6 +112,7 @@ Test(events, commands_waves_and_bursts_are_told_in_order)
 {
 	check_events(CONFIG_QUICK, 2);
 	check_events(CONFIG_SMALL, 3);
+	check_events(CONFIG_TWO, 2);
 }
 
 Test(events, waves_only_when_wanted)

@@ -106,6 +106,8 @@ Test(transfer, any_shape_moves_its_bytes_and_no_others)
 {
 	random_round_trips(CONFIG_QUICK, NULL, test_seed(11), 40);
 	random_round_trips(CONFIG_SMALL, NULL, test_seed(12), 40);
+	random_round_trips(CONFIG_TWO, NULL, test_seed(16), 40);
+	random_round_trips(CONFIG_SMALL_TWO, NULL, test_seed(17), 40);
 }
 
 Test(transfer, back_pressure_and_random_latency_change_nothing)
@@ -114,14 +116,16 @@ Test(transfer, back_pressure_and_random_latency_change_nothing)
 
 	random_round_trips(CONFIG_QUICK, &options, test_seed(13), 20);
 	random_round_trips(CONFIG_SMALL, &options, test_seed(14), 20);
+	random_round_trips(CONFIG_TWO, &options, test_seed(18), 20);
+	random_round_trips(CONFIG_SMALL_TWO, &options, test_seed(19), 20);
 }
 
-Test(transfer, edges_of_rows_and_pages)
+static void check_edges(const char *config)
 {
 	struct bench b;
 	uint64_t rng = test_seed(15);
 
-	bench_open(&b, CONFIG_QUICK, NULL, 1);
+	bench_open(&b, config, NULL, 1);
 	for (uint32_t row_bytes = 1; row_bytes <= 2 * b.params.bus_bytes + 1; row_bytes++)
 		round_trip(&b, &rng, &(struct shape){ row_bytes, 3, 2, 64, 256, 64, 192 });
 	// A page and its neighbours, and the whole buffer in one row.
@@ -129,6 +133,12 @@ Test(transfer, edges_of_rows_and_pages)
 		round_trip(&b, &rng, &(struct shape){ row_bytes, 2, 1, 8192, 0, 4112, 0 });
 	round_trip(&b, &rng, &(struct shape){ b.params.buffer_bytes - 7 * b.params.bus_bytes, 1, 1, 0, 0, 0, 0 });
 	bench_close(&b);
+}
+
+Test(transfer, edges_of_rows_and_pages)
+{
+	check_edges(CONFIG_QUICK);
+	check_edges(CONFIG_TWO);
 }
 
 Test(transfer, negative_strides_walk_backwards)

@@ -29,7 +29,8 @@ static void finish(struct rig *rig)
 			   .acc_rows = 256,
 			   .mac_stages = 1,
 			   .buffer_bytes = schedule->buffer_bytes,
-			   .bus_bytes = schedule->bus_bytes},
+			   .bus_bytes = schedule->bus_bytes,
+			   .mem_ports = 1},
 		.overlap = true,
 	};
 	cr_assert_eq(data_init(&rig->data, &rig->net, schedule->batch, &data, &rig->err), 0, "%s", rig->err.text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory behind the device's AXI4 port: see axi_memory.h.
+// The memory behind one of the device's AXI4 ports: see axi_memory.h.
 #include "csim/rtl/shim/axi_memory.h"
 
 #include <string.h>
@@ -52,16 +52,24 @@ static uint64_t latency(struct axi_memory *am)
 	return am->is_random ? 1 + splitmix_next(&am->random) % (2 * (uint64_t)am->latency_cycles) : am->latency_cycles;
 }
 
+static uint64_t address(const void *signal)
+{
+	uint64_t addr;
+
+	memcpy(&addr, signal, sizeof addr);
+	return addr;
+}
+
 // One burst's address is accepted. Answers stay in order, so a burst is never due before its predecessor.
 static void accept_read(struct axi_memory *am, uint64_t cycle)
 {
 	const struct axi_port *p = &am->port;
 	uint32_t beats = *p->arlen + 1u;
 
-	push(&am->reads, (struct axi_burst){ .addr = *p->araddr, .due = cycle + latency(am), .beats = beats, .id = *p->arid });
+	push(&am->reads, (struct axi_burst){ .addr = address(p->araddr), .due = cycle + latency(am), .beats = beats, .id = *p->arid });
 	am->accepted.read = true;
 	am->accepted.read_id = *p->arid;
-	am->accepted.addr_read = *p->araddr;
+	am->accepted.addr_read = address(p->araddr);
 	am->accepted.bytes_read = beats * am->memory->bus_bytes;
 }
 
@@ -70,9 +78,9 @@ static void accept_write(struct axi_memory *am)
 	const struct axi_port *p = &am->port;
 	uint32_t beats = *p->awlen + 1u;
 
-	push(&am->writes, (struct axi_burst){ .addr = *p->awaddr, .beats = beats });
+	push(&am->writes, (struct axi_burst){ .addr = address(p->awaddr), .beats = beats });
 	am->accepted.write = true;
-	am->accepted.addr_write = *p->awaddr;
+	am->accepted.addr_write = address(p->awaddr);
 	am->accepted.bytes_write = beats * am->memory->bus_bytes;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory behind the device's AXI4 port: latency, several outstanding bursts, everything in order, and on request random latency and
-// back-pressure from a seed. It moves the bytes of struct wc_memory and counts each accepted R and W beat there.
+// The memory behind one of the device's AXI4 ports: latency, several outstanding bursts, everything in order, and on request random latency and
+// back-pressure from a seed. It moves the bytes of struct wc_memory and counts each accepted R and W beat there. Ports of one device share a
+// struct wc_memory; nothing orders what they do within a cycle.
 //
 // Read:  AR accepted in cycle t -> first beat offered in cycle t + latency, then one beat a cycle; bursts one after another.
 // Write: beats are accepted while their burst's AW has been; the response is offered latency cycles after the last beat.
@@ -21,11 +22,11 @@
 // Where the simulated port keeps its signals. Wide ones are 32-bit words, least significant first.
 struct axi_port {
 	uint8_t *arid, *arlen, *arvalid, *arready;
-	uint64_t *araddr;
+	const void *araddr; // 8 bytes, on any boundary
 	uint8_t *rid, *rresp, *rlast, *rvalid, *rready;
 	uint32_t *rdata;
 	uint8_t *awlen, *awvalid, *awready;
-	uint64_t *awaddr;
+	const void *awaddr; // 8 bytes, on any boundary
 	uint8_t *wlast, *wvalid, *wready;
 	uint32_t *wdata;
 	const void *wstrb; // bus_bytes / 8 bytes

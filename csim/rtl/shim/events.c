@@ -86,7 +86,7 @@ int events_report(const struct events *events, uint64_t cycle)
 	return ret;
 }
 
-int events_bursts(const struct events *events, const struct axi_accepted *accepted, uint64_t cycle)
+int events_bursts(const struct events *events, const struct axi_accepted *accepted, int port, uint64_t cycle)
 {
 	const struct taps *t = events->taps;
 	int ret = 0;
@@ -95,7 +95,7 @@ int events_bursts(const struct events *events, const struct axi_accepted *accept
 		ret = emit(events, &(struct wc_event){
 			.kind = WC_EVENT_BURST,
 			.cycle = cycle,
-			.command_index = accepted->read_id == 0 ? UINT32_MAX : *t->ar_index,
+			.command_index = accepted->read_id == 0 ? UINT32_MAX : t->ar_index[port],
 			.a = accepted->addr_read,
 			.b = accepted->bytes_read,
 		});
@@ -103,7 +103,7 @@ int events_bursts(const struct events *events, const struct axi_accepted *accept
 		ret = emit(events, &(struct wc_event){
 			.kind = WC_EVENT_BURST,
 			.cycle = cycle,
-			.command_index = *t->aw_index,
+			.command_index = t->aw_index[port],
 			.write = true,
 			.a = accepted->addr_write,
 			.b = accepted->bytes_write,

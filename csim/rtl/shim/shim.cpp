@@ -48,7 +48,7 @@ extern "C" int wc_rtl_printf(const char *format, ...)
 struct wc_rtl_model {
 	VerilatedContext context;
 	Vwc_tb top{&context, ""};
-	struct axi_memory memory;
+	struct axi_memory memory[WC_MEM_PORTS];
 	struct taps taps;
 	struct events events = {};
 	struct device_state state = {};
@@ -72,35 +72,43 @@ struct wc_rtl_model {
 	}
 };
 
-static void connect_memory(struct wc_rtl_model *m, const struct wc_rtl_setup *setup)
+// A memory port's part of a signal, `bytes` for each port.
+template <class T> static uint8_t *part(T &signal, int port, int bytes = 1)
+{
+	return reinterpret_cast<uint8_t *>(&signal) + port * bytes;
+}
+
+static void connect_port(struct wc_rtl_model *m, const struct wc_rtl_setup *setup, int p)
 {
 	Vwc_tb &t = m->top;
 	struct axi_port port = {};
 
-	port.arid = &t.m_axi_arid;
-	port.arlen = &t.m_axi_arlen;
-	port.arvalid = &t.m_axi_arvalid;
-	port.arready = &t.m_axi_arready;
-	port.araddr = &t.m_axi_araddr;
-	port.rid = &t.m_axi_rid;
-	port.rresp = &t.m_axi_rresp;
-	port.rlast = &t.m_axi_rlast;
-	port.rvalid = &t.m_axi_rvalid;
-	port.rready = &t.m_axi_rready;
-	port.rdata = &t.m_axi_rdata[0];
-	port.awlen = &t.m_axi_awlen;
-	port.awvalid = &t.m_axi_awvalid;
-	port.awready = &t.m_axi_awready;
-	port.awaddr = &t.m_axi_awaddr;
-	port.wlast = &t.m_axi_wlast;
-	port.wvalid = &t.m_axi_wvalid;
-	port.wready = &t.m_axi_wready;
-	port.wdata = &t.m_axi_wdata[0];
-	port.wstrb = &t.m_axi_wstrb;
-	port.bresp = &t.m_axi_bresp;
-	port.bvalid = &t.m_axi_bvalid;
-	port.bready = &t.m_axi_bready;
-	axi_memory_init(&m->memory, setup->memory, &port, setup->latency_cycles, setup->random_memory, setup->seed);
+	port.arid = part(t.m_axi_arid, p);
+	port.arlen = part(t.m_axi_arlen, p);
+	port.arvalid = part(t.m_axi_arvalid, p);
+	port.arready = part(t.m_axi_arready, p);
+	port.araddr = part(t.m_axi_araddr, p, 8);
+	port.rid = part(t.m_axi_rid, p);
+	port.rresp = part(t.m_axi_rresp, p);
+	port.rlast = part(t.m_axi_rlast, p);
+	port.rvalid = part(t.m_axi_rvalid, p);
+	port.rready = part(t.m_axi_rready, p);
+	port.rdata = &t.m_axi_rdata[p * WC_BUS_BYTES / 4];
+	port.awlen = part(t.m_axi_awlen, p);
+	port.awvalid = part(t.m_axi_awvalid, p);
+	port.awready = part(t.m_axi_awready, p);
+	port.awaddr = part(t.m_axi_awaddr, p, 8);
+	port.wlast = part(t.m_axi_wlast, p);
+	port.wvalid = part(t.m_axi_wvalid, p);
+	port.wready = part(t.m_axi_wready, p);
+	port.wdata = &t.m_axi_wdata[p * WC_BUS_BYTES / 4];
+	port.wstrb = part(t.m_axi_wstrb, p, WC_BUS_BYTES / 8);
+	port.bresp = part(t.m_axi_bresp, p);
+	port.bvalid = part(t.m_axi_bvalid, p);
+	port.bready = part(t.m_axi_bready, p);
+	// Each port has its own random numbers; port 0 those that a device of one port has.
+	axi_memory_init(&m->memory[p], setup->memory, &port, setup->latency_cycles, setup->random_memory,
+			setup->seed + p * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static void connect_taps(struct wc_rtl_model *m)
@@ -114,8 +122,8 @@ static void connect_taps(struct wc_rtl_model *m)
 	m->taps.end_index = &t.end_index_o[0];
 	m->taps.complete = &t.complete_o[0];
 	m->taps.waits = &t.waits_o[0];
-	m->taps.ar_index = &t.ar_index_o;
-	m->taps.aw_index = &t.aw_index_o;
+	m->taps.ar_index = reinterpret_cast<const uint32_t *>(&t.ar_index_o);
+	m->taps.aw_index = reinterpret_cast<const uint32_t *>(&t.aw_index_o);
 	m->taps.wave_index = &t.wave_index_o;
 	m->taps.wave_rows = &t.wave_rows_o;
 	m->taps.wave_cmd = &t.wave_cmd_o;
@@ -171,7 +179,8 @@ static void connect_state(struct wc_rtl_model *m)
 // Everything that looks at the model; nothing of it is copied later.
 static bool connect(struct wc_rtl_model *m, const struct wc_rtl_setup *setup)
 {
-	connect_memory(m, setup);
+	for (int p = 0; p < WC_MEM_PORTS; p++)
+		connect_port(m, setup, p);
 	connect_taps(m);
 	connect_state(m);
 	m->events.taps = &m->taps;
@@ -217,22 +226,25 @@ static void tick(struct wc_rtl_model *m)
 {
 	bool armed = m->faults.fault.kind != WC_FAULT_NONE;
 
-	axi_memory_cycle(&m->memory, m->cycle);
+	for (struct axi_memory &port : m->memory)
+		axi_memory_cycle(&port, m->cycle);
 	if (armed)
 		faults_before(&m->faults, m->cycle);
 	if (*m->taps.events & m->events.mask)
 		m->stop |= events_report(&m->events, m->cycle);
 	if (m->events.observer.probe)
 		m->stop |= probes_report(&m->probes, &m->events.observer, m->cycle);
-	if (m->events.observer.event && (m->memory.accepted.read || m->memory.accepted.write))
-		m->stop |= events_bursts(&m->events, &m->memory.accepted, m->cycle);
+	for (int p = 0; m->events.observer.event && p < WC_MEM_PORTS; p++)
+		if (m->memory[p].accepted.read || m->memory[p].accepted.write)
+			m->stop |= events_bursts(&m->events, &m->memory[p].accepted, p, m->cycle);
 	if (*m->taps.levels & (TAP_MOVES | TAP_IDLE | TAP_STOPPED))
 		m->moved = m->cycle;
 	m->context.time(10 * m->cycle);
 	clock(m);
 	if (armed)
 		faults_after(&m->faults);
-	axi_memory_edge(&m->memory);
+	for (struct axi_memory &port : m->memory)
+		axi_memory_edge(&port);
 	m->cycle++;
 }
 
@@ -348,7 +360,9 @@ static int trouble(struct wc_rtl_model *m, struct wc_error *err)
 		return ret;
 	}
 	if (m->failed || m->cycle - m->moved > WATCHDOG_CYCLES) {
-		unsigned bursts = m->memory.reads.tail - m->memory.reads.head + m->memory.answers.tail - m->memory.answers.head;
+		unsigned bursts = 0;
+		for (const struct axi_memory &port : m->memory)
+			bursts += port.reads.tail - port.reads.head + port.answers.tail - port.answers.head;
 		m->failed = false;
 		m->moved = m->cycle;
 		return watchdog_fail(&m->taps, m->cycle, bursts, err);
@@ -400,7 +414,7 @@ static void buffer_write(struct wc_rtl_model *m, uint32_t address, const void *b
 
 extern "C" __attribute__((visibility("default"))) const struct wc_rtl wc_rtl = {
 	WC_RTL_ABI,
-	{ WC_ROWS, WC_COLS, WC_ACC_ROWS, WC_MAC_STAGES, WC_GBUF_BYTES, WC_BUS_BYTES },
+	{ WC_ROWS, WC_COLS, WC_ACC_ROWS, WC_MAC_STAGES, WC_GBUF_BYTES, WC_BUS_BYTES, WC_MEM_PORTS },
 	VM_TRACE,
 	model_create,
 	model_free,

@@ -29,7 +29,7 @@ struct taps {
 	const uint8_t *levels, *waiting;
 	const uint32_t *begin_index, *end_index, *complete; // TAP_ENGINES words
 	const uint32_t *waits;                              // TAP_ENGINES x 4 words
-	const uint32_t *ar_index, *aw_index;
+	const uint32_t *ar_index, *aw_index;                // a word per memory port
 	const uint32_t *wave_index, *wave_rows, *wave_cmd;
 	const uint32_t *drain_row, *drain_cmd, *drain_cols, *drain_bits;
 	const uint8_t *drain_fp32;
