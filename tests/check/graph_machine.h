@@ -44,6 +44,7 @@ struct memory_block {
 struct graph_slab {
 	int kind, node, lo, hi, first, last;
 	int view; // index of the slab that it is a view of, -1
+	uint64_t rows; // bit y: of a view, the row has been split off, or made since
 	struct memory_block *block; // while it lives
 };
 
@@ -80,6 +81,9 @@ void graph_open(struct graph_machine *machine);
 void graph_close(struct graph_machine *machine);
 // A row in the slab that lives now; NULL if none holds it.
 uint64_t *graph_cell(const struct graph_machine *machine, int kind, int node, int sample, int y);
+// Row y of a view is one from now on.
+void graph_split_off(struct graph_machine *machine, int node, int y);
+bool graph_is_split_off(const struct graph_machine *machine, int node, int y);
 // Live bytes between open and close.
 uint64_t graph_bytes(const struct graph_machine *machine);
 

@@ -44,7 +44,8 @@ static uint64_t read_row(const struct step *step, const struct access *access, i
 	const uint64_t *cell = streams ? values_at(&machine->dram, access->kind, access->node, global, y)
 				       : graph_cell(machine, access->kind, access->node, step->sample, y);
 	const struct values *truth = access->role == ACCESS_SUM ? &machine->truth.partial[access->part] : &machine->truth.values;
-	uint64_t value = cell != NULL ? *cell : garbage();
+	bool there = cell != NULL && (streams || access->kind != GRAPH_GRAD || graph_is_split_off(machine, access->node, y));
+	uint64_t value = there ? *cell : garbage();
 
 	if (value != *values_at(truth, access->kind, access->node, global, y))
 		machine->run->wrong_read = true;
@@ -238,6 +239,8 @@ static void put(struct step *step, const struct access *access, int y, uint64_t 
 
 		cr_assert_not_null(cell);
 		*cell = value;
+		if (access->kind == GRAPH_GRAD)
+			graph_split_off(machine, access->node, y);
 	} else if (access->role == ACCESS_MADE || step->statement->op == SCHED_STORE) {
 		*values_at(&machine->dram, access->kind, access->node, global, y) = value;
 	} else {
@@ -292,6 +295,8 @@ static void run_sample(struct step *step)
 		for (int y = access->lo; y < access->hi; y++) {
 			const uint64_t *cell = graph_cell(machine, access->kind, access->node, step->sample, y);
 
+			if (access->kind == GRAPH_GRAD && !graph_is_split_off(machine, access->node, y))
+				cell = NULL;
 			if (access->role == ACCESS_MADE && step->statement->view)
 				view_row(step, access, y);
 			else if (access->role == ACCESS_MADE)
@@ -328,6 +333,10 @@ static void run_statement(struct graph_machine *machine)
 		machine->run->peak_bytes = bytes;
 	for (step.sample = 0; step.sample < machine->sample_count; step.sample++)
 		run_sample(&step);
+	for (int i = 0; i < step.count && statement->view; i++) {
+		for (int y = accesses[i].lo; y < accesses[i].hi && accesses[i].role == ACCESS_MADE; y++)
+			graph_split_off(machine, accesses[i].node, y);
+	}
 	graph_close(machine);
 }
 

@@ -25,7 +25,7 @@ static void name(struct graph_machine *machine, const struct access *access, int
 	if (index < 0) {
 		cr_assert_lt(machine->slab_count, GRAPH_SLABS);
 		machine->slabs[machine->slab_count++] =
-			(struct graph_slab){access->kind, access->node, access->lo, access->hi, at, at, view, NULL};
+			(struct graph_slab){access->kind, access->node, access->lo, access->hi, at, at, view, 0, NULL};
 		return;
 	}
 	slab = &machine->slabs[index];
@@ -105,6 +105,21 @@ uint64_t *graph_cell(const struct graph_machine *machine, int kind, int node, in
 	if (block == NULL || y < slab->lo || y >= slab->hi)
 		return NULL;
 	return &block->value[sample * (block->hi - block->lo) + y - block->lo];
+}
+
+void graph_split_off(struct graph_machine *machine, int node, int y)
+{
+	struct graph_slab *slab = live(machine, GRAPH_GRAD, node);
+
+	if (slab != NULL)
+		slab->rows |= (uint64_t)1 << y;
+}
+
+bool graph_is_split_off(const struct graph_machine *machine, int node, int y)
+{
+	const struct graph_slab *slab = live(machine, GRAPH_GRAD, node);
+
+	return slab == NULL || slab->view < 0 || (slab->rows >> y & 1) != 0;
 }
 
 static bool elementwise(enum net_op op)

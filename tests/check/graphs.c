@@ -273,11 +273,61 @@ static const char heavy[] =
 	"group forward fc fc\nsub_batch 16\nweight fc blocked\nstrip 0\ncompute act:fc=0:1 from act:input to act:fc\n"
 	"group backward fc fc\nsub_batch 16\nweight fc blocked\nstrip 0\naccumulate fc=0:1 from grad:fc,act:input\n";
 
+// Bytes of a row: image 24, k0, k1, k2, a and ad 16, j 32, i 48, rj 48.
+static const char odd_net[] =
+	"name: odd\ninput: {height: 7, width: 3, channels: 4}\nnodes:\n"
+	"  - {name: k0, op: conv, channels: 4, kernel: 3, pad: 2, dilation: 2, groups: 2}\n"
+	"  - {name: k1, op: conv, channels: 4, kernel: 1, bias: true}\n"
+	"  - {name: k2, op: conv, input: k0, channels: 4, kernel: [3, 1], pad: [1, 0], groups: 4}\n"
+	"  - {name: a, op: add, inputs: [k1, k2, k0]}\n"
+	"  - {name: rk, op: relu, input: k0}\n"
+	"  - {name: i, op: concat, inputs: [k1, rk]}\n"
+	"  - {name: j, op: concat, inputs: [a, i]}\n"
+	"  - {name: rj, op: relu}\n"
+	"  - {name: ad, op: adaptive_pool, size: 3}\n"
+	"  - {name: q, op: conv, channels: 2, kernel: 1}\n"
+	"  - {name: s, op: conv, input: ad, channels: 2, kernel: 1}\n"
+	"  - {name: out, op: concat, inputs: [q, s]}\n";
+
+static const char odd[] =
+	"schedule 1\nnet odd\nbatch 2\nbuffer 4096\naccounting paper\n"
+	"group forward k0 out\nsub_batch 1\n"
+	"strip 0\n"
+	"load act:input=0:7\n"
+	"compute act:k0=0:7\n"
+	"compute act:k1=0:7\n"
+	"compute act:k2=0:7\n"
+	"compute act:a=0:7\n"
+	"compute act:rk=0:7 mask\n"
+	"compute act:rj=0:7 mask\n"
+	"store act:k0=0:7\n"
+	"compute act:ad=0:3\n"
+	"store act:ad=0:3\n"
+	"compute act:q=0:3\n"
+	"compute act:s=0:3\n"
+	"store act:out=0:3\n"
+	"group backward k0 out\nsub_batch 2\n"
+	"strip 0\n"
+	"load grad:out=0:3\n"
+	"accumulate s=0:3 from act:ad\n"
+	"accumulate q=0:3 from act:ad\n"
+	"compute grad:ad=0:3 by s\n"
+	"compute grad:ad=0:3 by q\n"
+	"compute grad:rj=0:7\n"
+	"compute grad:j=0:7 mask\n"
+	"compute grad:k0=0:7 by rk mask\n"
+	"split a=0:7\n"
+	"accumulate k2=0:7 from act:k0\n"
+	"compute grad:k0=0:7 by k2\n"
+	"accumulate k1=0:7 from act:k0\n"
+	"compute grad:k0=0:7 by k1\n"
+	"accumulate k0=0:7 from act:input\n";
+
 const struct graph_case graph_cases[GRAPH_COUNT] = {
 	[GRAPH_IDENTITY] = {"identity", residual, identity}, [GRAPH_REGENERATED] = {"regenerated", residual, regenerated},
 	[GRAPH_SHORTCUT] = {"shortcut", shortcut_net, shortcut}, [GRAPH_CONCAT] = {"concat", concat_net, concat},
 	[GRAPH_STRIPS] = {"strips", strips_net, strips}, [GRAPH_WIDE] = {"wide", wide_net, wide},
-	[GRAPH_HEAVY] = {"heavy", heavy_net, heavy},
+	[GRAPH_HEAVY] = {"heavy", heavy_net, heavy}, [GRAPH_ODD] = {"odd", odd_net, odd},
 };
 
 void graph_net(struct net *net, const char *yaml)

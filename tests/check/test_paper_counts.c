@@ -161,6 +161,23 @@ Test(paper_counts, layers_whose_weights_exceed_half_of_the_buffer)
 	});
 }
 
+Test(paper_counts, groups_dilation_and_concatenations_within_each_other)
+{
+	expect(GRAPH_ODD, &(struct want){
+		// Bytes of a sample: image and k0 168, ad 216, out 72.
+		.activation = {2 * (168 + 2 * 216 + 2 * 168 + 168), 2 * (168 + 216 + 72)},
+		.gradient = {2 * 72, 0},
+		.mask = {2 * (84 + 252) / 8, 2 * (84 + 252) / 8},
+		// k0 2 x 9 x 4 parameters, k1 16 + 4, k2 12, q and s 24.
+		.weight = 2 * 304 + 48 + 48 + 24 + 40,
+		.weight_gradient = {0, 304},
+		// The gradients of ad and of what it pools.
+		.peak = 2 * (216 + 504), .group = 1, .strip = 0, .statement = 5,
+		.footprint = 2 * (168 + 168 + 216 + 72) + 84 + 6 * 152,
+		.macs = 2 * (2 * (21 * (72 + 16 + 12) + 9 * 48) + 21 * (16 + 12) + 9 * 48),
+	});
+}
+
 // Bits of masks are rounded once: 3 samples of 9 bits, written and read, are 54 bits, 7 bytes, not 4 + 4.
 Test(paper_counts, masks_are_rounded_once)
 {

@@ -65,6 +65,11 @@ Test(paper_mutations, strips)
 	mutate_many(GRAPH_STRIPS, 600);
 }
 
+Test(paper_mutations, odd)
+{
+	mutate_many(GRAPH_ODD, 600);
+}
+
 // The unchanged schedules, and the interpreter itself: it must find each right and agree on the occupancy.
 Test(paper_mutations, the_unchanged_schedules_agree)
 {
