@@ -49,9 +49,9 @@ struct cli_device_words {
 	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
 };
 #define CLI_DEVICE_OPTIONS(words)                                                                                                 \
-	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4)", "N"},                           \
+	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4; for paper accounting 32)", "N"},                           \
 	{"array", 0, POPT_ARG_STRING, &(words).array, 0, "rows x columns of the array, each 4 to 128 (default 16x16)", "RxC"},    \
-	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer, a multiple of 4 KiB (default 64KiB)", "SIZE"},         \
+	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer, a multiple of 4 KiB (default 64KiB; for paper accounting 10MiB)", "SIZE"},         \
 	{"bus", 0, POPT_ARG_STRING, &(words).bus, 0, "bytes of a memory beat: 16, 32, 64 or 128 (default 16)", "N"},              \
 	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default auto: chosen)", "N|auto"},         \
 	{"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}

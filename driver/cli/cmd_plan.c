@@ -146,7 +146,7 @@ static int run(int argc, const char **argv)
 	result = parse(net_name, name, &net, &problem, &err);
 	if (!result)
 		result = cli_schedule(name, &net, &problem.plan, &schedule, &err);
-	if (!result && schedule.accounting == SCHED_DEVICE)
+	if (!result)
 		result = schedule_check(&schedule, &net, &check, &err);
 	if (!result)
 		result = print(name, &schedule, &net, &problem.plan, &err);

@@ -50,8 +50,8 @@ static int run(int argc, const char **argv)
 		int json, columns;
 	} words;
 	static const struct poptOption table[] = {
-		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper; footprint: vgg16,resnet50)", "NAME|FILE,..."},
-		{"schedule", 0, POPT_ARG_STRING, &words.schedules, 0, "planners (default: all)", "NAME,..."},
+		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper; sweep: the five deep ones; footprint: vgg16,resnet50)", "NAME|FILE,..."},
+		{"schedule", 0, POPT_ARG_STRING, &words.schedules, 0, "planners (default: baseline,il,mbs-fs,mbs1,mbs2,hybrid)", "NAME,..."},
 		{"batch", 0, POPT_ARG_STRING, &words.batch, 0, "samples of the mini-batch (default 32; 64 for alexnet; footprint: both)", "N"},
 		{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own; footprint: 224, 448 and 1024)", "N"},
 		{"buffer", 0, POPT_ARG_STRING, &words.buffer, 0, "global buffer (default 10MiB)", "SIZE"},
@@ -79,6 +79,10 @@ static int run(int argc, const char **argv)
 		return cli_misuse(&cli_report, "--json and --columns exclude each other");
 	if (reports[which].plans ? words.strips || words.dram : words.schedules || words.buffer || words.max_extra_macs)
 		return cli_misuse(&cli_report, "report %s takes no %s", name, reports[which].plans ? "--strips or --dram" : "--schedule, --buffer or --max-extra-macs");
+	if (words.buffer && !strcmp(name, "sweep"))
+		return cli_misuse(&cli_report, "report sweep takes no --buffer: it goes through those from 1 to 40 MiB");
+	if (words.max_extra_macs && words.schedules && !strstr(words.schedules, "hybrid"))
+		return cli_misuse(&cli_report, "--max-extra-macs has no meaning without the planner hybrid");
 	if ((words.batch && (result = cli_number("batch", words.batch, 1, 65535, &batch, &err))) ||
 	    (words.image && (result = cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, &err))) ||
 	    (words.buffer && (result = cli_size("buffer", words.buffer, 4096, 1u << 30, &buffer, &err))) ||
@@ -86,6 +90,8 @@ static int run(int argc, const char **argv)
 	    (words.strips && (result = cli_number("strips", words.strips, 2, 1024, &strips, &err))) ||
 	    (words.dram && (result = cli_size("dram", words.dram, 1 << 20, 1ull << 50, &dram, &err))))
 		return cli_fail(&err, result);
+	if (buffer % 4096)
+		return cli_misuse(&cli_report, "--buffer: %s is not a multiple of 4 KiB", words.buffer);
 	options = (struct report_options){
 		.form = words.json ? REPORT_JSON : words.columns ? REPORT_COLUMNS : REPORT_TABLE,
 		.nets = words.nets,

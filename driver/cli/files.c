@@ -138,7 +138,7 @@ int cli_schedule(const char *name, const struct net *net, const struct plan_opti
 
 bool cli_uses_strips(const char *schedule)
 {
-	static const char *const names[] = {"overl", "2ps", "overl-h", "2ps-h", "hybrid"};
+	static const char *const names[] = {"overl", "2ps", "overl-h", "2ps-h"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(names[i], schedule))
@@ -155,7 +155,7 @@ int cli_check_plan_words(const struct cli_device_words *words, const char *const
 		strips |= cli_uses_strips(schedules[i]);
 	}
 	if (words->strips && strcmp(words->strips, "auto") && !strips)
-		return wc_fail(err, WC_ERR_INPUT, "--strips has no meaning for '%s': row-centric planners (overl, 2ps) and hybrid cut segments into strips", schedules[0]);
+		return wc_fail(err, WC_ERR_INPUT, "--strips has no meaning for '%s': the row-centric planners (overl, 2ps, and their -h forms) cut segments into strips", schedules[0]);
 	if (words->phases && !planner)
 		return wc_fail(err, WC_ERR_INPUT, "--phases has no meaning for '%s': a schedule from a file has the phases that it has", schedules[0]);
 	return 0;

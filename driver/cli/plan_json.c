@@ -119,9 +119,9 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
 			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",
-			(json_int_t)account->macs, "extra_macs", 100 * (double)account->extra_macs / training, "peak_footprint_bytes",
+			(json_int_t)account->macs, "extra_macs", training ? 100 * (double)account->extra_macs / training : 0.0, "peak_footprint_bytes",
 			(json_int_t)costs->footprint_bytes, "commands", (json_int_t)account->commands, "groups", groups);
-	if (schedule->accounting == SCHED_PAPER)
+	if (schedule->accounting == SCHED_PAPER && schedule->groups[schedule->group_count - 1].phase == SCHED_BACKWARD)
 		json_object_set_new(all, "lower_bound_dram_bytes", json_integer((json_int_t)paper_lower_bound(net, schedule->batch)));
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	printf("\n");

@@ -8,6 +8,7 @@
 #include "driver/cli/cli.h"
 #include "driver/cli/report.h"
 #include "driver/plan/footprint_model.h"
+#include "traces/wct_json.h"
 
 static const char footprint_nets[] = "vgg16,resnet50";
 static const int images[] = {224, 448, 1024}, batches[] = {32, 64};
@@ -95,7 +96,7 @@ static void add_rows(const struct table *table, int which, int batch)
 	for (enum footprint_form form = 0; form < FOOTPRINT_FORMS; form++)
 		for (int i = 0; i < numbers(table, form); i++) {
 			const struct footprint *of = &table->forms[form][i];
-			json_t *row = json_pack("{s:s, s:i, s:i, s:s, s:o, s:I, s:f, s:i, s:i, s:o}", "net", table->net_name, "image", table->image, "batch", batch,
+			json_t *row = json_pack("{s:o, s:i, s:i, s:s, s:o, s:I, s:f, s:i, s:i, s:o}", "net", wct_json_text(table->net_name), "image", table->image, "batch", batch,
 						"form", footprint_form_name(form), "strips", footprint_is_tiled(form) ? json_integer(table->strips[i]) : json_null(),
 						"footprint_bytes", (json_int_t)footprint_bytes(of, (uint64_t)batch), "ratio", ratio(table, form, i, batch), "segments",
 						of->segments, "tiled_segments", of->tiled, "ends_at",

@@ -87,12 +87,23 @@ static void add_gradient_rereads(struct count *count, int node)
 		add(count, false, WC_CLASS_ACTIVATION, in * ((weights - 1) / half));
 }
 
-static bool is_streamed(const struct sched_statement *statement, enum sched_tensor tensor, int node)
+static bool is_in(const struct sched_statement *statement, enum sched_tensor tensor, int node)
 {
 	for (int i = 0; i < statement->from_count; i++)
 		if (statement->from[i].tensor == tensor && statement->from[i].node == node)
 			return true;
 	return false;
+}
+
+// Some of it, if it is a concatenation.
+static bool is_streamed(const struct count *count, const struct sched_statement *statement, enum sched_tensor tensor, int node)
+{
+	const struct net_node *of = &count->net->nodes[node];
+	bool streamed = is_in(statement, tensor, node);
+
+	for (int i = 0; of->op == NET_CONCAT && !streamed && i < of->input_count; i++)
+		streamed = is_streamed(count, statement, tensor, of->inputs[i]);
+	return streamed;
 }
 
 // A normalization that makes its own statistics passes twice over what streams, if its moving operand does.
@@ -104,32 +115,48 @@ static uint64_t passes(const struct count *count, const struct sched_statement *
 		return 1;
 	if (statement->tensor == SCHED_ACT)
 		return count->net->nodes[node].op == NET_GN && count->group->phase == SCHED_FORWARD && !count->statistics[SCHED_FORWARD][node] &&
-				       is_streamed(statement, SCHED_ACT, count->net->nodes[node].inputs[0])
+				       is_streamed(count, statement, SCHED_ACT, count->net->nodes[node].inputs[0])
 			       ? 2
 			       : 1;
 	for (int i = 0; i < operand_chain_length(statement); i++) {
 		node = operand_chain(count->net, statement, i);
 		if (count->net->nodes[node].op == NET_GN && !count->statistics[SCHED_BACKWARD][node] &&
-		    is_streamed(statement, SCHED_GRAD, operand_chain(count->net, statement, operand_chain_length(statement) - 1)))
+		    is_streamed(count, statement, SCHED_GRAD, operand_chain(count->net, statement, operand_chain_length(statement) - 1)))
 			return 2;
 	}
 	return 1;
+}
+
+// The sum of the other readers' parts is read once, whatever the operator does.
+static bool is_sum(const struct count *count, const struct sched_statement *statement, const struct sched_operand *operand)
+{
+	return statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && operand->tensor == SCHED_GRAD &&
+	       operand->node != operand_chain(count->net, statement, operand_chain_length(statement) - 1);
 }
 
 static void count_streams(struct count *count, const struct sched_statement *statement)
 {
 	const uint64_t times = passes(count, statement);
 
-	for (int i = 0; i < statement->from_count; i++)
-		move(count, false, statement->from[i].tensor, statement->from[i].node, operand_rows(count->net, statement, &statement->from[i]), times);
+	for (int i = 0; i < statement->from_count; i++) {
+		const struct sched_operand *from = &statement->from[i];
+
+		move(count, false, from->tensor, from->node, operand_rows(count->net, statement, from), is_sum(count, statement, from) ? 1 : times);
+	}
 	for (int i = 0; i < statement->to_count; i++)
 		move(count, true, statement->to[i].tensor, statement->to[i].node, (struct rows){ statement->lo, statement->hi }, 1);
+}
+
+// MACs of some rows of all; the product may exceed 64 bits.
+static uint64_t share(const struct count *count, const struct net_node *node, uint64_t rows, int height)
+{
+	return (uint64_t)((unsigned __int128)count->samples * (uint64_t)net_macs(node) * rows / (uint64_t)height);
 }
 
 static void count_forward(struct count *count, const struct sched_statement *statement)
 {
 	const struct net_node *node = &count->net->nodes[statement->node];
-	const uint64_t macs = count->samples * (uint64_t)net_macs(node) * (uint64_t)(statement->hi - statement->lo) / (uint64_t)node->out.height;
+	const uint64_t macs = share(count, node, (uint64_t)(statement->hi - statement->lo), node->out.height);
 
 	if (!net_parameters(node))
 		return;
@@ -189,7 +216,7 @@ static void count_statement(struct count *count, const struct sched_statement *s
 	case SCHED_ACCUMULATE:
 		add_sums(count, statement->node);
 		add_gradient_rereads(count, statement->node);
-		count->account->macs += count->samples * (uint64_t)net_macs(node) * (uint64_t)rows_count(rows) / (uint64_t)node->out.height;
+		count->account->macs += share(count, node, (uint64_t)rows_count(rows), node->out.height);
 		return;
 	case SCHED_STATISTICS:
 		if (count->group->phase == SCHED_BACKWARD)
@@ -252,7 +279,7 @@ int account_paper_groups(const struct schedule *schedule, int first, int groups,
 	}
 	// Summed first, so that strips that cover a tensor come to exactly a forward pass.
 	for (int i = 0; i < net->node_count; i++)
-		account->macs += count.samples * (uint64_t)net_macs(&net->nodes[i]) * rows[i] / (uint64_t)net->nodes[i].in.height;
+		account->macs += share(&count, &net->nodes[i], rows[i], net->nodes[i].in.height);
 	free(flags);
 	free(rows);
 	return 0;
@@ -260,7 +287,7 @@ int account_paper_groups(const struct schedule *schedule, int first, int groups,
 
 uint64_t account_paper_bytes(const struct account_paper *account)
 {
-	uint64_t bytes = (account->mask_read_bits + 7) / 8 + (account->mask_write_bits + 7) / 8;
+	uint64_t bytes = (account->mask_read_bits + account->mask_write_bits + 7) / 8;
 
 	for (int class = 0; class < WC_CLASS_COUNT; class++)
 		bytes += account->read_bytes[class] + account->write_bytes[class];
@@ -279,8 +306,13 @@ int account_paper_schedule(const struct schedule *schedule, const struct net *ne
 	if (schedule->group_count && schedule->groups[schedule->group_count - 1].phase == SCHED_BACKWARD)
 		once = (uint64_t)schedule->batch * (uint64_t)net_training_macs(net);
 	for (int class = 0; class < WC_CLASS_COUNT; class++) {
-		account->read_bytes[class] = paper.read_bytes[class] + (class == WC_CLASS_MASK ? (paper.mask_read_bits + 7) / 8 : 0);
-		account->write_bytes[class] = paper.write_bytes[class] + (class == WC_CLASS_MASK ? (paper.mask_write_bits + 7) / 8 : 0);
+		account->read_bytes[class] = paper.read_bytes[class];
+		account->write_bytes[class] = paper.write_bytes[class];
+		if (class == WC_CLASS_MASK) {
+			// Rounded once, together.
+			account->write_bytes[class] = (paper.mask_write_bits + 7) / 8;
+			account->read_bytes[class] = (paper.mask_read_bits + paper.mask_write_bits + 7) / 8 - account->write_bytes[class];
+		}
 		account->payload_bytes[class] = account->read_bytes[class] + account->write_bytes[class];
 	}
 	account->macs = paper.macs;

@@ -8,9 +8,9 @@
 
 enum { TENSORS = SCHED_MASK + 1 };
 
-// When a tensor is first stored and last read; groups, -1: never.
+// When a tensor is first stored, and last stored or read; groups, -1: never.
 struct life {
-	int stored, read;
+	int stored, last;
 };
 
 struct lives {
@@ -33,11 +33,12 @@ static void touch(struct lives *lives, bool write, enum sched_tensor tensor, int
 		return;
 	if (write) {
 		life->stored = life->stored < 0 ? lives->group : life->stored;
+		life->last = lives->group;
 		if (tensor == SCHED_GRAD)
 			lives->view[node] = 0;
 		return;
 	}
-	life->read = lives->group;
+	life->last = lives->group;
 	if (tensor == SCHED_GRAD && lives->view[node])
 		touch(lives, false, SCHED_GRAD, lives->view[node]);
 }
@@ -71,9 +72,8 @@ static uint64_t live_bytes(const struct lives *lives, int group)
 	for (int node = 0; node < lives->net->node_count; node++)
 		for (enum sched_tensor tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++) {
 			const struct life *life = &lives->lives[node * TENSORS + (int)tensor];
-			const int last = life->read > life->stored ? life->read : life->stored;
 
-			if (life->stored >= 0 && life->stored <= group && group <= last)
+			if (life->stored >= 0 && life->stored <= group && group <= life->last)
 				bytes += tensor_bytes(lives, node, tensor);
 		}
 	return bytes;
@@ -98,11 +98,14 @@ int account_footprint(const struct schedule *schedule, const struct net *net, ui
 	for (lives.group = 0; lives.group < schedule->group_count; lives.group++) {
 		const struct sched_group *group = &schedule->groups[lives.group];
 
-		if (group->phase == SCHED_BACKWARD)
+		// The caller reads the output behind forward and leaves its gradient.
+		if (group->phase == SCHED_BACKWARD && (!lives.group || group[-1].phase == SCHED_FORWARD))
 			touch(&lives, true, SCHED_GRAD, output);
 		for (int i = 0; i < group->strip_count; i++)
 			for (int k = 0; k < group->strips[i].statement_count; k++)
 				follow(&lives, &group->strips[i].statements[k]);
+		if (group->phase == SCHED_FORWARD && (lives.group + 1 == schedule->group_count || group[1].phase == SCHED_BACKWARD))
+			touch(&lives, false, SCHED_ACT, output);
 	}
 	for (int g = 0; g < schedule->group_count; g++) {
 		const uint64_t live = live_bytes(&lives, g);

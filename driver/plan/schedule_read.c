@@ -348,7 +348,10 @@ int schedule_net_name(FILE *file, const char *file_name, char **name, int *image
 	*image = 0;
 	// Up to the first group.
 	while (!rc && getline(&line, &capacity, file) >= 0) {
-		const int words = sscanf(line, " %64s %64s", first, second);
+		int words;
+
+		line[strcspn(line, "#")] = 0;
+		words = sscanf(line, " %64s %64s", first, second);
 
 		if (words >= 1 && !strcmp(first, "group"))
 			break;

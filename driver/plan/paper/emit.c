@@ -18,6 +18,17 @@ static bool runs_directly_after(const struct emit *emit, int tensor, int reader)
 	return emit->graph->order[reader] == emit->graph->order[tensor] + 1 && emit_fits(emit, tensor) && emit_fits(emit, reader);
 }
 
+// The first operator of the group that reads a tensor which the group does not make.
+static int first_reader(const struct emit *emit, int tensor)
+{
+	const struct paper_list *uses = &emit->graph->uses[tensor];
+	int first = 0;
+
+	while (uses->items[first] < emit->first)
+		first++;
+	return uses->items[first];
+}
+
 bool emit_act_stays(const struct emit *emit, int tensor, int reader)
 {
 	const bool made_here = tensor >= emit->first;
@@ -25,7 +36,7 @@ bool emit_act_stays(const struct emit *emit, int tensor, int reader)
 	if (emit->group->reuse == PAPER_STREAMED || reader > emit->last)
 		return false;
 	if (emit->group->reuse == PAPER_ALL)
-		return made_here || reader != emit->graph->uses[tensor].items[0];
+		return made_here || reader != first_reader(emit, tensor);
 	return made_here && runs_directly_after(emit, tensor, reader);
 }
 
@@ -33,7 +44,7 @@ bool emit_grad_stays(const struct emit *emit, int tensor)
 {
 	const struct paper_list *uses = &emit->graph->uses[tensor];
 
-	if (emit->group->reuse == PAPER_STREAMED || tensor < emit->first || tensor == emit->graph->output || uses->items[0] > emit->last)
+	if (emit->group->reuse == PAPER_STREAMED || tensor < emit->first || paper_is_output(emit->graph, tensor) || uses->items[0] > emit->last)
 		return false;
 	return emit->group->reuse == PAPER_ALL || runs_directly_after(emit, tensor, uses->items[0]);
 }

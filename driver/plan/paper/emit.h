@@ -25,9 +25,11 @@ struct paper_group {
 	bool blocked; // weights pass in blocks, each layer over the whole mini-batch
 };
 
-// Append the group to the schedule; PAPER_STREAMED becomes a group per layer. 0 or WC_ERR_SYSTEM.
+// Append the group to the schedule; PAPER_STREAMED becomes a group per layer. 0, WC_ERR_SYSTEM, or WC_ERR_INPUT if a
+// statement would list more than SCHED_LIST_MAX tensors.
 int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, struct wc_error *err);
-// Append one layer by itself over the whole mini-batch, everything through DRAM, as the baseline has it. 0 or WC_ERR_SYSTEM.
+// Append one layer by itself over the whole mini-batch, everything through DRAM, as the baseline has it. 0, WC_ERR_SYSTEM, or WC_ERR_INPUT if a
+// statement would list more than SCHED_LIST_MAX tensors.
 int paper_emit_layer(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int node, struct wc_error *err);
 
 #endif

@@ -7,13 +7,23 @@
 struct part {
 	bool continues; // later readers have added theirs
 	bool last;      // the sum is complete with it
+	bool comes;     // the reader before in backward is in another group
+	bool leaves;    // the reader behind is
 };
 
 static struct part part_of(const struct emit *emit, int tensor, int reader)
 {
 	const struct paper_list *uses = &emit->graph->uses[tensor];
+	int at = 0;
 
-	return (struct part){ .continues = uses->items[uses->count - 1] != reader, .last = uses->items[0] == reader };
+	while (uses->items[at] != reader)
+		at++;
+	return (struct part){
+		.continues = at + 1 < uses->count,
+		.last = at == 0,
+		.comes = at + 1 < uses->count && uses->items[at + 1] > emit->last,
+		.leaves = at > 0 && uses->items[at - 1] < emit->first,
+	};
 }
 
 static bool has_gradient(const struct emit *emit, int tensor)
@@ -22,21 +32,40 @@ static bool has_gradient(const struct emit *emit, int tensor)
 }
 
 // The sums so far come from DRAM, and the sums go there, unless they stay on the chip.
-static void place_parts(struct emit *emit, struct sched_statement *statement, int tensor, int reader)
+static bool sum_comes(const struct emit *emit, int piece, int reader)
+{
+	const struct part part = part_of(emit, piece, reader);
+
+	return has_gradient(emit, piece) && part.continues && (emit->group->reuse != PAPER_ALL || part.comes);
+}
+
+static bool sum_leaves(const struct emit *emit, int piece, int reader)
+{
+	const struct part part = part_of(emit, piece, reader);
+
+	return has_gradient(emit, piece) && (part.last ? !emit_grad_stays(emit, piece) : emit->group->reuse != PAPER_ALL || part.leaves);
+}
+
+// The pieces of a tensor for which `which` holds, or the tensor itself if it holds for all of them.
+static void list(struct emit *emit, struct sched_statement *statement, int tensor, bool (*which)(const struct emit *, int, int), int reader,
+		 void (*add)(struct emit *, struct sched_statement *, enum sched_tensor, int))
 {
 	const struct paper_list *pieces = &emit->graph->pieces[tensor];
+	bool all = true;
 
-	for (int i = 0; i < pieces->count; i++) {
-		const int piece = pieces->items[i];
-		const struct part part = part_of(emit, piece, reader);
+	for (int i = 0; i < pieces->count; i++)
+		all &= which(emit, pieces->items[i], reader);
+	for (int i = 0; !all && i < pieces->count; i++)
+		if (which(emit, pieces->items[i], reader))
+			add(emit, statement, SCHED_GRAD, pieces->items[i]);
+	if (all)
+		add(emit, statement, SCHED_GRAD, tensor);
+}
 
-		if (!has_gradient(emit, piece))
-			continue;
-		if (part.continues && emit->group->reuse != PAPER_ALL)
-			emit_from(emit, statement, SCHED_GRAD, piece);
-		if (part.last ? !emit_grad_stays(emit, piece) : emit->group->reuse != PAPER_ALL)
-			emit_to(emit, statement, SCHED_GRAD, piece);
-	}
+static void place_parts(struct emit *emit, struct sched_statement *statement, int tensor, int reader)
+{
+	list(emit, statement, tensor, sum_comes, reader, emit_from);
+	list(emit, statement, tensor, sum_leaves, reader, emit_to);
 }
 
 // The gradient of the operator's output, if it is in DRAM: loaded, or streamed by each statement that reads it.
@@ -101,10 +130,13 @@ static void add_saved(struct emit *emit, struct sched_statement *statement, int 
 void emit_backward(struct emit *emit, int index)
 {
 	const struct net_node *node = emit_node(emit, index);
-	const bool streams = streams_gradient(emit, index);
 	const int input = node->inputs[0];
 	struct sched_statement compute = emit_whole(emit, SCHED_COMPUTE, SCHED_GRAD, input);
+	bool streams;
 
+	if (!node->has_gradient)
+		return;
+	streams = streams_gradient(emit, index);
 	if (node->op == NET_ADD) {
 		split(emit, index, streams);
 		return;

@@ -33,7 +33,7 @@ static bool is_written(const struct emit *emit, int tensor)
 {
 	const struct paper_list *uses = &emit->graph->uses[tensor];
 
-	if (tensor == emit->graph->output || paper_saved(emit->graph, tensor))
+	if (paper_is_output(emit->graph, tensor) || paper_saved(emit->graph, tensor))
 		return true;
 	for (int i = 0; i < uses->count; i++)
 		if (!emit_act_stays(emit, tensor, uses->items[i]))

@@ -52,7 +52,7 @@ int paper_graph_init(struct paper_graph *graph, const struct net *net, struct wc
 		if (add_node(graph, i, &operators))
 			return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	graph->output = net->nodes[last].op == NET_LOSS ? net->nodes[last].inputs[0] : last;
-	if (net->modules[net->module_count - 1].first > graph->output)
+	if (net->module_count && net->modules[net->module_count - 1].first > graph->output)
 		graph->module_count--;
 	return 0;
 }
@@ -70,6 +70,16 @@ void paper_graph_release(struct paper_graph *graph)
 	free(graph->pieces);
 	free(graph->uses);
 	free(graph->order);
+}
+
+bool paper_is_output(const struct paper_graph *graph, int tensor)
+{
+	const struct paper_list *pieces = &graph->pieces[graph->output];
+
+	for (int i = 0; i < pieces->count; i++)
+		if (pieces->items[i] == tensor)
+			return true;
+	return false;
 }
 
 bool paper_saved(const struct paper_graph *graph, int tensor)
@@ -102,7 +112,7 @@ int64_t paper_layer_need(const struct paper_graph *graph, int node)
 	case NET_GN:
 		return out;
 	case NET_ADD:
-		return 2 * out;
+		return graph->net->nodes[node].input_count * out;
 	case NET_CONCAT:
 	case NET_INPUT:
 	case NET_LOSS:

@@ -24,6 +24,8 @@ struct paper_graph {
 int paper_graph_init(struct paper_graph *graph, const struct net *net, struct wc_error *err);
 void paper_graph_release(struct paper_graph *graph);
 
+// Whether a tensor is the network's output, or a piece of it.
+bool paper_is_output(const struct paper_graph *graph, int tensor);
 // Whether backward needs the tensor's values: a convolution, fc or normalization reads it.
 bool paper_saved(const struct paper_graph *graph, int tensor);
 // Elements and, in fp16, bytes of a node's output, one sample; pieces of a concatenation together.

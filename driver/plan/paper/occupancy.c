@@ -91,6 +91,8 @@ static void write_result(struct strip_state *state, const struct sched_statement
 		const int piece = pieces->items[i];
 		const bool leaves = listed(state->graph, statement->to, statement->to_count, tensor, piece);
 
+		if (tensor == SCHED_GRAD && !state->graph->net->nodes[piece].has_gradient)
+			continue;
 		// A sum so far that is in its slab is used, wherever the new sum goes.
 		if (!leaves || !listed(state->graph, statement->from, statement->from_count, tensor, piece))
 			touch(state, tensor, piece, rows, !leaves);
@@ -184,11 +186,12 @@ static int64_t saved_in_place(const struct strip_state *state, const struct sche
 
 		if (life->rows.lo != statement->lo || life->rows.hi != statement->hi)
 			continue;
-		if (life->first == at && !beginning)
-			beginning = slab_bytes(state, life);
+		// Pieces of a concatenation together; of the parts of a split, one.
+		if (life->first == at && (!beginning || statement->op != SCHED_SPLIT))
+			beginning += slab_bytes(state, life);
 		// Of the operands: a saved activation's room is none for a gradient's result.
-		else if (life->first < at && life->last == at && !ending && life->tensor == statement->tensor)
-			ending = slab_bytes(state, life);
+		else if (life->first < at && life->last == at && life->tensor == statement->tensor)
+			ending += slab_bytes(state, life);
 	}
 	return ending < beginning ? ending : beginning;
 }

@@ -42,9 +42,44 @@ int paper_append(struct paper_planner *planner, const struct paper_group *group,
 	return 0;
 }
 
+// Bytes are counted in 64 bits: refuse what could come near, each operand read again for every block of the weights.
+static int check_size(const struct paper_planner *planner)
+{
+	const struct net *net = planner->graph.net;
+	double bytes = 0;
+
+	for (int i = 0; i < net->node_count; i++) {
+		const double blocks = 2 + 4.0 * (double)net_parameters(&net->nodes[i]) / planner->options->buffer_bytes;
+
+		bytes += 64.0 * planner->options->batch * blocks * ((double)paper_elements(&net->nodes[i]) + (double)net_parameters(&net->nodes[i]));
+		if (bytes > 4e18)
+			return wc_fail(planner->err, WC_ERR_INPUT, "node '%s': with a batch of %d and a buffer of %u bytes, more bytes may move than can be counted",
+				       net->nodes[i].name, planner->options->batch, planner->options->buffer_bytes);
+	}
+	return 0;
+}
+
+// What no schedule can say.
+static int check_graph(const struct paper_planner *planner)
+{
+	const struct paper_graph *graph = &planner->graph;
+	const struct net *net = graph->net;
+	bool operators = false;
+
+	for (int i = 0; i < net->node_count; i++) {
+		operators |= graph->order[i] >= 0;
+		for (int k = 1; k < graph->uses[i].count; k++)
+			if (graph->uses[i].items[k] == graph->uses[i].items[k - 1])
+				return wc_fail(planner->err, WC_ERR_INPUT, "node '%s' reads '%s' twice, which no schedule can say",
+					       net->nodes[graph->uses[i].items[k]].name, net->nodes[i].name);
+	}
+	return operators ? 0 : wc_fail(planner->err, WC_ERR_INPUT, "network '%s' has nothing to schedule: no operator but views and the loss", net->name);
+}
+
 static int begin(struct paper_planner *planner, struct schedule *schedule, const char *name, const struct net *net)
 {
 	const struct net_shape *image = &net->nodes[0].out;
+	int rc;
 
 	*schedule = (struct schedule){
 		.batch = planner->options->batch,
@@ -58,7 +93,10 @@ static int begin(struct paper_planner *planner, struct schedule *schedule, const
 	schedule->planner = strdup(name);
 	if (!schedule->net_name || !schedule->planner)
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	return paper_graph_init(&planner->graph, net, planner->err);
+	rc = paper_graph_init(&planner->graph, net, planner->err);
+	if (!rc)
+		rc = check_graph(planner);
+	return rc ? rc : check_size(planner);
 }
 
 int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)

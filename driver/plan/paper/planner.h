@@ -14,6 +14,14 @@ struct paper_planner {
 	struct wc_error *err;
 };
 
+// Bytes of the buffer set apart for what streams: 128 KiB, or an eighth of a small buffer in whole pages.
+static inline uint32_t paper_reserve_bytes(uint32_t buffer_bytes)
+{
+	const uint32_t eighth = buffer_bytes / 8 / 4096 * 4096;
+
+	return eighth < 128u << 10 ? eighth : 128u << 10;
+}
+
 int paper_baseline(struct paper_planner *planner);
 int paper_il(struct paper_planner *planner);
 int paper_mbs_fs(struct paper_planner *planner);

@@ -12,7 +12,6 @@
 #include "driver/plan/build.h"
 #include "driver/plan/paper/row_search.h"
 
-enum { RESERVE_BYTES = 128 << 10 };
 
 struct row {
 	struct paper_planner *paper;
@@ -274,11 +273,10 @@ static int find_layers(struct row *row)
 static int plan(struct paper_planner *paper, enum sched_tiling tiling, bool hybrid)
 {
 	const size_t nodes = (size_t)paper->graph.net->node_count;
-	const uint32_t eighth = paper->options->buffer_bytes / 8;
 	struct row row = { .paper = paper, .hybrid = hybrid };
 	int rc;
 
-	paper->schedule->reserve_bytes = eighth < RESERVE_BYTES ? eighth : RESERVE_BYTES;
+	paper->schedule->reserve_bytes = paper_reserve_bytes(paper->options->buffer_bytes);
 	rc = row_search_init(&row.search, paper, tiling);
 	row.alone = calloc(nodes, sizeof(*row.alone));
 	row.run = calloc(nodes, sizeof(*row.run));

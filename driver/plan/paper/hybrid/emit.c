@@ -438,7 +438,7 @@ int hybrid_emit(struct hybrid_search *search, const struct hybrid_plan *plan)
 	struct schedule *schedule = search->planner->schedule;
 	int rc = 0;
 
-	schedule->reserve_bytes = hybrid_reserve_bytes(schedule->buffer_bytes);
+	schedule->reserve_bytes = paper_reserve_bytes(schedule->buffer_bytes);
 	emitter.had = calloc((size_t)emitter.net->node_count * TENSORS, sizeof(*emitter.had));
 	if (!emitter.had)
 		return wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");

@@ -137,9 +137,16 @@ int paper_hybrid(struct paper_planner *planner)
 	rc = rc == HYBRID_UNFIT ? 0 : rc;
 	for (size_t i = 0; !rc && i < sizeof(others) / sizeof(others[0]); i++) {
 		rc = others[i](planner);
-		if (!rc)
+		if (!rc) {
 			rc = keep_if_better(planner, &best);
+		} else {
+			// What one of them cannot say another may.
+			drop_groups(planner->schedule);
+			rc = rc == WC_ERR_INPUT && (best.groups || i + 1 < sizeof(others) / sizeof(others[0])) ? 0 : rc;
+		}
 	}
+	if (!rc && !best.groups)
+		rc = WC_ERR_INPUT; // the last reason stands in err
 	planner->schedule->groups = best.groups;
 	planner->schedule->group_count = best.count;
 	planner->schedule->reserve_bytes = best.reserve_bytes;

@@ -93,7 +93,7 @@ static void explain(const struct hybrid_search *search, const struct sched_group
 		    size_t size)
 {
 	const struct plan_options *options = search->planner->options;
-	const int64_t next = occupancy->sample_bytes * (made->sub_batch + 1) + hybrid_reserve_bytes(options->buffer_bytes);
+	const int64_t next = occupancy->sample_bytes * (made->sub_batch + 1) + paper_reserve_bytes(options->buffer_bytes);
 	const char *node = search->view->graph->net->nodes[occupancy->node].name;
 	int length = snprintf(text, size, "%s needs most, %" PRId64 " bytes a sample; %d pass%s over the weights", node, occupancy->sample_bytes, passes,
 			      passes > 1 ? "es" : "");
@@ -121,7 +121,7 @@ int hybrid_pin(struct hybrid_search *search, const struct hybrid_group *group, s
 
 	if (rc)
 		return rc;
-	pins.room = (int64_t)options->buffer_bytes - hybrid_reserve_bytes(options->buffer_bytes) - occupancy.sample_bytes * made->sub_batch;
+	pins.room = (int64_t)options->buffer_bytes - paper_reserve_bytes(options->buffer_bytes) - occupancy.sample_bytes * made->sub_batch;
 	flags = calloc(2 * (size_t)pins.net->node_count, sizeof(*flags));
 	if (!flags)
 		return wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");

@@ -380,7 +380,7 @@ int hybrid_search_plan(struct hybrid_search *search, double price, struct hybrid
 {
 	struct pass pass = {
 		.search = search, .phase = SCHED_BACKWARD, .options = search->backward, .price = price,
-		.room = (int64_t)search->planner->options->buffer_bytes - hybrid_reserve_bytes(search->planner->options->buffer_bytes),
+		.room = (int64_t)search->planner->options->buffer_bytes - paper_reserve_bytes(search->planner->options->buffer_bytes),
 	};
 	int rc;
 

@@ -7,14 +7,6 @@
 #include "driver/plan/paper/hybrid/curve.h"
 #include "driver/plan/paper/planner.h"
 
-// Bytes of the buffer set apart for what streams: 128 KiB, or an eighth of a small buffer in whole pages.
-static inline uint32_t hybrid_reserve_bytes(uint32_t buffer_bytes)
-{
-	const uint32_t eighth = buffer_bytes / 8 / 4096 * 4096;
-
-	return eighth < 128u << 10 ? eighth : 128u << 10;
-}
-
 // One way to do a module's work in one phase.
 struct hybrid_option {
 	struct hybrid_template template;

@@ -54,6 +54,18 @@ static bool reads_twice(const struct hybrid_view *view, int tensor)
 	return false;
 }
 
+// A tensor goes on to one other module, or is read in its own: then a module has all of its gradient, or none.
+static bool readers_are_together(const struct hybrid_view *view, int tensor)
+{
+	const struct paper_list *uses = &view->graph->uses[tensor];
+	const struct net *net = view->graph->net;
+
+	for (int i = 1; i < uses->count; i++)
+		if (net->nodes[uses->items[i]].module != net->nodes[uses->items[0]].module)
+			return false;
+	return !uses->count || net->nodes[uses->items[0]].module <= net->nodes[tensor].module + 1;
+}
+
 static void find_kept(struct hybrid_view *view)
 {
 	const struct net *net = view->graph->net;
@@ -98,9 +110,13 @@ int hybrid_view_init(struct hybrid_view *view, const struct paper_graph *graph, 
 		value->leaf = i > value->leaf && graph->net->nodes[i].op != NET_CONCAT ? i : value->leaf;
 		node->turned = value->plain;
 	}
-	// The network's output must be a value itself.
-	if (view->nodes[graph->output].value != graph->output)
+	// The network's output must be a value itself, and leave nothing to go through backward.
+	if (net->nodes[graph->output].op == NET_CONCAT || view->nodes[graph->output].value != graph->output ||
+	    view->nodes[graph->output].plain != graph->output)
 		return HYBRID_UNFIT;
+	for (int i = 1; i < net->node_count; i++)
+		if (!readers_are_together(view, i))
+			return HYBRID_UNFIT;
 	find_kept(view);
 	return 0;
 }
