@@ -52,6 +52,7 @@ void npy_release(struct npy_array *array)
 struct header {
 	const char *path;
 	const char *at;
+	unsigned wanted; // bit t: enum npy_type t
 	struct wc_error *err;
 };
 
@@ -96,27 +97,36 @@ static int parse_string(struct header *header, char *text, size_t text_bytes)
 	return 0;
 }
 
+static int fail_type(const struct header *header, const char *what)
+{
+	char text[128] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < NPY_TYPE_COUNT; i++)
+		if (header->wanted & 1u << i)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s '%s'", used ? ", " : "", types[i].name, types[i].descr);
+	return wc_fail(header->err, WC_ERR_INPUT, "'%s': elements %s; must be one of: %s", header->path, what, text);
+}
+
 static int parse_descr(struct header *header, struct npy_array *array)
 {
-	char descr[16];
+	char descr[16], what[32];
 	int ret;
 
 	skip_spaces(header);
 	if (*header->at == '[')
-		return wc_fail(header->err, WC_ERR_INPUT, "'%s': structured elements; give float16, float32, uint8 or uint16",
-			       header->path);
+		return fail_type(header, "are structured");
 	ret = parse_string(header, descr, sizeof(descr));
 	if (ret)
 		return ret;
 	for (int i = 0; i < NPY_TYPE_COUNT; i++) {
-		if (!strcmp(descr, types[i].descr)) {
+		if (!strcmp(descr, types[i].descr) && header->wanted & 1u << i) {
 			array->type = (enum npy_type)i;
 			return 0;
 		}
 	}
-	return wc_fail(header->err, WC_ERR_INPUT,
-		       "'%s': elements of type '%s'; give float16 '<f2', float32 '<f4', uint8 '|u1' or uint16 '<u2'",
-		       header->path, descr);
+	snprintf(what, sizeof(what), "of type '%s'", descr);
+	return fail_type(header, what);
 }
 
 static int parse_order(struct header *header)
@@ -214,9 +224,9 @@ static int short_read(FILE *file, const char *path, const char *part, struct wc_
 	return wc_fail(err, WC_ERR_INPUT, "'%s': ends inside its .npy %s", path, part);
 }
 
-static int read_file(FILE *file, const char *path, struct npy_array *array, struct wc_error *err)
+static int read_file(FILE *file, const char *path, unsigned wanted, struct npy_array *array, struct wc_error *err)
 {
-	struct header header = { .path = path, .err = err };
+	struct header header = { .path = path, .wanted = wanted, .err = err };
 	uint64_t want_bytes, have_bytes;
 	unsigned char prefix[PREFIX_BYTES];
 	size_t header_bytes;
@@ -263,7 +273,7 @@ static int read_file(FILE *file, const char *path, struct npy_array *array, stru
 	return 0;
 }
 
-int npy_read(const char *path, struct npy_array *array, struct wc_error *err)
+int npy_read_types(const char *path, unsigned wanted, struct npy_array *array, struct wc_error *err)
 {
 	const char *why;
 	FILE *file;
@@ -278,11 +288,16 @@ int npy_read(const char *path, struct npy_array *array, struct wc_error *err)
 		close(fd);
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s': %s", path, strerror(errno));
 	}
-	ret = read_file(file, path, array, err);
+	ret = read_file(file, path, wanted, array, err);
 	fclose(file);
 	if (ret)
 		npy_release(array);
 	return ret;
+}
+
+int npy_read(const char *path, struct npy_array *array, struct wc_error *err)
+{
+	return npy_read_types(path, ~0u, array, err);
 }
 
 // Fill `header` with the prefix and the padded dictionary; returns its length, a multiple of ALIGN_BYTES.
@@ -311,9 +326,13 @@ int npy_write(const char *path, const struct npy_array *array, struct wc_error *
 	uint64_t bytes = data_bytes(array);
 	char header[4 * ALIGN_BYTES];
 	size_t header_bytes = format_header(array, header);
+	const char *refused = wc_file_refused(path);
 	bool written;
-	FILE *file = fopen(path, "wb");
+	FILE *file;
 
+	if (refused)
+		return wc_fail(err, WC_ERR_INPUT, "cannot create '%s': %s", path, refused);
+	file = fopen(path, "wb");
 	if (!file)
 		return wc_fail(err, WC_ERR_INPUT, "cannot create '%s': %s", path, strerror(errno));
 	written = fwrite(header, 1, header_bytes, file) == header_bytes &&

@@ -42,6 +42,9 @@ const char *npy_type_name(enum npy_type type);
 // NPY_DIMS_MAX dimensions, fewer or more data than the shape says. WC_ERR_SYSTEM: out of memory, failed read.
 int npy_read(const char *path, struct npy_array *array, struct wc_error *err);
 
+// The same for a reader that has no use for some types: bit t of `types` is set where enum npy_type t is wanted, and messages name only these.
+int npy_read_types(const char *path, unsigned types, struct npy_array *array, struct wc_error *err);
+
 // Write `array` (its data stay the caller's), replacing the file. The same array gives the same bytes that numpy.save() writes.
 // WC_ERR_SYSTEM: the file cannot be created or written; a part of it may then be left, which npy_read() rejects.
 int npy_write(const char *path, const struct npy_array *array, struct wc_error *err);

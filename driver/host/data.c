@@ -3,6 +3,7 @@
 // Images, weights and output gradient; see data.h.
 #include "driver/host/data.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,18 +59,39 @@ static void print_shape(char *text, size_t size, const uint64_t *shape, int dims
 {
 	size_t used = 0;
 
-	text[0] = '\0';
+	snprintf(text, size, "() of a single number");
 	for (int i = 0; i < dims && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64, i ? "x" : "", shape[i]);
 }
 
-// A file of 4 dimensions; the first may be larger than wanted where `prefix` says so.
-static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4], bool prefix, bool pixels, struct wc_error *err)
+// Tell of values that are no numbers, or have become infinite in fp16: the golden model and the device take them, a user may not mean them.
+static void note_not_finite(const uint16_t *halves, const struct npy_array *array, uint64_t count, const char *path, const struct data_options *options)
 {
+	uint64_t found = 0, first = 0, overflowed = 0;
+	char text[4096 + 200];
+
+	for (uint64_t i = 0; i < count; i++) {
+		if ((halves[i] & 0x7c00) != 0x7c00)
+			continue;
+		first = found++ ? first : i;
+		overflowed += array->type == NPY_FLOAT32 && isfinite(((const float *)array->data)[i]);
+	}
+	if (!found || !options->note)
+		return;
+	snprintf(text, sizeof(text), "%s: %" PRIu64 " of %" PRIu64 " values are not finite in fp16 (%" PRIu64 " of them beyond its largest, 65504); "
+		 "the first is element %" PRIu64, path, found, count, overflowed, first);
+	options->note(options->note_context, text);
+}
+
+// A file of 4 dimensions; the first may be larger than wanted where `prefix` says so.
+static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4], bool prefix, bool pixels, const struct data_options *options,
+		     struct wc_error *err)
+{
+	const unsigned types = 1u << NPY_FLOAT16 | 1u << NPY_FLOAT32 | (pixels ? 1u << NPY_UINT8 : 0);
 	const uint64_t count = shape[0] * shape[1] * shape[2] * shape[3];
 	char got[128], wanted[128];
 	struct npy_array array;
-	int result = npy_read(path, &array, err);
+	int result = npy_read_types(path, types, &array, err);
 
 	if (result)
 		return result;
@@ -80,9 +102,6 @@ static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4
 	print_shape(wanted, sizeof(wanted), shape, 4);
 	if (!fits)
 		result = wc_fail(err, WC_ERR_INPUT, "%s: shape %s, but the run needs %s%s", path, got, wanted, prefix ? " (or more samples)" : "");
-	else if (array.type != NPY_FLOAT16 && array.type != NPY_FLOAT32 && !(pixels && array.type == NPY_UINT8))
-		result = wc_fail(err, WC_ERR_INPUT, "%s: elements are %s, must be float16%s or float32", path, npy_type_name(array.type),
-				 pixels ? ", uint8" : "");
 	else
 		result = allocate(halves, count, err);
 	for (uint64_t i = 0; !result && i < count; i++)
@@ -97,7 +116,23 @@ static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4
 			(*halves)[i] = half_of_pixel(((const uint8_t *)array.data)[i]);
 			break;
 		}
+	if (!result)
+		note_not_finite(*halves, &array, count, path, options);
 	npy_release(&array);
+	return result;
+}
+
+// Why that many images could not be read: there may be fewer.
+static int too_few_images(int batch, int result, struct wc_error *err)
+{
+	struct idx_data one;
+
+	if (idx_read_images(DATA_FASHION_MNIST, 1, &one, NULL))
+		return result;
+	if (one.file_count < (uint32_t)batch)
+		wc_fail(err, result, "--batch: %d samples, but Fashion-MNIST has %" PRIu32 "; take a smaller batch, or give images with --input", batch,
+			one.file_count);
+	idx_release(&one);
 	return result;
 }
 
@@ -106,6 +141,8 @@ static int fill_fashion(uint16_t **halves, uint64_t count, int batch, struct wc_
 	struct idx_data images;
 	int result = idx_read_images(DATA_FASHION_MNIST, (uint32_t)batch, &images, err);
 
+	if (result == WC_ERR_INPUT)
+		return too_few_images(batch, result, err);
 	if (result)
 		return result;
 	if (images.height != 28 || images.width != 28)
@@ -127,7 +164,7 @@ static int fill_images(struct data *data, const struct data_options *options, st
 
 	if (options->input) {
 		data->images_from = "file";
-		return fill_file(&data->images, options->input, dims, true, true, err);
+		return fill_file(&data->images, options->input, dims, true, true, options, err);
 	}
 	if (shape->height == 28 && shape->width == 28 && shape->channels == 1) {
 		data->images_from = "fashion-mnist";
@@ -143,17 +180,23 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	const uint64_t count = (uint64_t)net_conv_weights(conv);
 	const uint64_t dims[4] = {(uint64_t)conv->out.channels, (uint64_t)conv->conv.kernel_h, (uint64_t)conv->conv.kernel_w,
 				  (uint64_t)conv->in.channels};
-	char path[4096];
+	char paths[2][4096];
 
 	if (!options->weights)
 		return fill_normal(&data->weights[node], count, options->seed, STREAM_WEIGHTS + (uint64_t)node,
 				   sqrt(2.0 * conv->out.channels / (double)count), err);
-	// The longer of the two names.
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s.weight.krsc.npy", options->weights, conv->name) >= sizeof(path))
-		return wc_fail(err, WC_ERR_INPUT, "the weights of '%s': the path '%.100s...' is longer than %zu bytes", conv->name, path, sizeof(path) - 1);
-	if (access(path, F_OK))
-		snprintf(path, sizeof(path), "%s/%s.weight.npy", options->weights, conv->name);
-	return fill_file(&data->weights[node], path, dims, false, false, err);
+	// Both names; one of them must be a file's.
+	for (int i = 0; i < 2; i++)
+		if ((size_t)snprintf(paths[i], sizeof(paths[i]), "%s/%s.weight%s.npy", options->weights, conv->name, i ? ".krsc" : "") >= sizeof(paths[i]))
+			return wc_fail(err, WC_ERR_INPUT, "the weights of '%s': the path '%.100s...' is longer than %zu bytes", conv->name, paths[i],
+				       sizeof(paths[i]) - 1);
+	const bool plain = !access(paths[0], F_OK), krsc = !access(paths[1], F_OK);
+
+	if (plain && krsc)
+		return wc_fail(err, WC_ERR_INPUT, "--weights: there are both '%.200s' and %s.weight.krsc.npy; remove one", paths[0], conv->name);
+	if (!plain && !krsc)
+		return wc_fail(err, WC_ERR_INPUT, "--weights: there is neither '%.200s' nor %s.weight.krsc.npy: %s", paths[0], conv->name, strerror(errno));
+	return fill_file(&data->weights[node], paths[krsc], dims, false, false, options, err);
 }
 
 static int fill_gradient(struct data *data, const struct data_options *options, struct wc_error *err)
@@ -163,7 +206,7 @@ static int fill_gradient(struct data *data, const struct data_options *options, 
 	const uint64_t dims[4] = {(uint64_t)data->batch, (uint64_t)shape->height, (uint64_t)shape->width, (uint64_t)shape->channels};
 
 	if (options->gradient)
-		return fill_file(&data->gradient, options->gradient, dims, true, false, err);
+		return fill_file(&data->gradient, options->gradient, dims, true, false, options, err);
 	return fill_normal(&data->gradient, data_count(data->net, last, data->batch), options->seed, STREAM_GRADIENT, 1, err);
 }
 

@@ -21,6 +21,9 @@ struct data_options {
 	const char *input;    // NHWC float16, float32 or uint8, at least `batch` samples; NULL: see above
 	const char *weights;  // directory with NODE.weight.npy or NODE.weight.krsc.npy (float16, float32); NULL: from the seed
 	const char *gradient; // NHWC float16 or float32; NULL: from the seed
+	// Told in one line what is right and yet surprising: values of a file that are not finite as fp16. May be NULL.
+	void (*note)(void *context, const char *text);
+	void *note_context;
 };
 
 struct data {
@@ -32,7 +35,7 @@ struct data {
 	uint16_t **weights;      // [node_count] dense KRSC, owned; NULL where the node is no convolution
 };
 
-// WC_ERR_INPUT: a file that is missing, malformed or of another shape; the message gives both shapes.
+// WC_ERR_INPUT: a file that is missing, malformed, of another shape or type, or under both of its names; the message gives both shapes.
 int data_init(struct data *data, const struct net *net, int batch, const struct data_options *options, struct wc_error *err);
 void data_release(struct data *data);
 

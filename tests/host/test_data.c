@@ -152,6 +152,16 @@ static void write_values(const char *path, enum npy_type type, const uint64_t sh
 	cr_assert_eq(npy_write(path, &array, &err), 0, "%s", err.text);
 }
 
+// An array without dimensions.
+static void write_number(const char *path)
+{
+	uint16_t value = 0x3c00;
+	const struct npy_array array = {.type = NPY_FLOAT16, .data = &value};
+	struct wc_error err;
+
+	cr_assert_eq(npy_write(path, &array, &err), 0, "%s", err.text);
+}
+
 Test(data, single_precision_and_pixels_are_rounded_once)
 {
 	static const uint64_t image[4] = {2, 6, 5, 3}, filters[4] = {4, 3, 3, 3}, gradient[4] = {2, 3, 2, 2};
@@ -213,9 +223,78 @@ Test(data, single_precision_and_pixels_are_rounded_once)
 	data_release(&data);
 	write_values(gradients, NPY_UINT8, gradient, pixels);
 	cr_expect_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
-	cr_expect(strstr(err.text, "elements are uint8"), "%s", err.text);
+	cr_expect(strstr(err.text, "elements of type '|u1'; must be one of: float16 '<f2', float32 '<f4'"), "%s", err.text);
+	cr_expect_not(strstr(err.text, "uint"), "only what is taken is offered: %s", err.text);
+	// Weights have two names; with both it is not clear which are meant.
+	write_values(gradients, NPY_FLOAT32, gradient, values);
+	snprintf(path, sizeof(path), "%s/c2.weight.krsc.npy", directory);
+	write_values(path, NPY_FLOAT32, (const uint64_t[]){2, 2, 2, 4}, values);
+	cr_expect_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "both") && strstr(err.text, "c2.weight.npy") && strstr(err.text, "c2.weight.krsc.npy"), "%s", err.text);
+	remove(path);
+	snprintf(path, sizeof(path), "%s/c2.weight.npy", directory);
+	remove(path);
+	cr_expect_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "neither") && strstr(err.text, "c2.weight.npy") && strstr(err.text, "c2.weight.krsc.npy"), "%s", err.text);
+	options.input = gradients;
+	write_number(gradients);
+	cr_expect_eq(data_init(&data, &net, 2, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "shape () of a single number"), "%s", err.text);
 	net_release(&net);
 	discard(directory);
+}
+
+static void keep_note(void *context, const char *text)
+{
+	snprintf(context, 1000, "%s", text);
+}
+
+Test(data, values_that_are_not_finite_are_noted)
+{
+	static const uint64_t image[4] = {2, 6, 5, 3};
+	char directory[256], input[300], note[1000] = "";
+	struct data_options options = {.seed = 1, .note = keep_note, .note_context = note};
+	float values[2 * 6 * 5 * 3] = {0};
+	struct data data;
+	struct wc_error err;
+	struct net net;
+
+	scratch(directory, sizeof(directory));
+	tests_net(&net, net_yaml);
+	snprintf(input, sizeof(input), "%s/image.npy", directory);
+	options.input = input;
+	values[4] = 65504;
+	write_values(input, NPY_FLOAT32, image, values);
+	cr_assert_eq(data_init(&data, &net, 2, &options, &err), 0, "%s", err.text);
+	cr_expect_str_empty(note);
+	data_release(&data);
+	values[17] = NAN;
+	values[20] = -INFINITY;
+	values[100] = 70000;
+	write_values(input, NPY_FLOAT32, image, values);
+	cr_assert_eq(data_init(&data, &net, 2, &options, &err), 0, "%s", err.text);
+	cr_expect(strstr(note, "image.npy: 3 of 180 values are not finite in fp16 (1 of them beyond its largest, 65504); the first is element 17"), "%s", note);
+	data_release(&data);
+	// Only the samples of the batch are read.
+	note[0] = '\0';
+	cr_assert_eq(data_init(&data, &net, 1, &options, &err), 0, "%s", err.text);
+	cr_expect(strstr(note, "2 of 90 values"), "%s", note);
+	data_release(&data);
+	net_release(&net);
+	discard(directory);
+}
+
+Test(data, a_batch_beyond_the_data_set_is_told_by_its_option)
+{
+	const struct data_options options = {.seed = 1};
+	struct data data;
+	struct wc_error err;
+	struct net net;
+
+	tests_net(&net, "name: t\ninput: {height: 28, width: 28, channels: 1}\nnodes:\n  - {name: c1, op: conv, channels: 1, kernel: 3}\n");
+	cr_assert_eq(data_init(&data, &net, 60001, &options, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "--batch: 60001") && strstr(err.text, "60000") && strstr(err.text, "--input"), "%s", err.text);
+	net_release(&net);
 }
 
 Test(data, a_path_that_is_too_long_is_refused)

@@ -159,6 +159,18 @@ static const struct {
 	{ "", 4, "'{'" },
 };
 
+Test(npy, types_without_a_use_are_neither_taken_nor_offered)
+{
+	struct npy_array array;
+	struct wc_error err;
+
+	write_with_header("{'descr': '<u2', 'fortran_order': False, 'shape': (2,), }", 4);
+	cr_expect_eq(npy_read_types(scratch_path("a.npy"), 1u << NPY_UINT8 | 1u << NPY_FLOAT32, &array, &err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "elements of type '<u2'; must be one of: float32 '<f4', uint8 '|u1'"), "%s", err.text);
+	cr_expect_eq(npy_read_types(scratch_path("a.npy"), 1u << NPY_UINT16, &array, &err), 0, "%s", err.text);
+	npy_release(&array);
+}
+
 Test(npy, a_wrong_header_is_refused_with_the_reason)
 {
 	for (size_t i = 0; i < sizeof(wrong_headers) / sizeof(*wrong_headers); i++) {
