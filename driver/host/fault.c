@@ -5,103 +5,138 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wc_commands.h"
 
-static int set(struct fault *fault, const char *key, size_t length, uint64_t value, struct wc_error *err)
-{
-	struct wc_fault *device = &fault->device;
-	const struct {
-		const char *key;
-		uint64_t max;
-	} keys[] = {{"command", UINT32_MAX - 1}, {"wave", 1 << 24}, {"row", 4095}, {"column", 127}, {"bit", 31}, {"address", UINT64_MAX}};
-	size_t i = 0;
+enum key { COMMAND, WAVE, ROW, COLUMN, BIT, ADDRESS, KEYS };
 
-	while (i < sizeof(keys) / sizeof(*keys) && (strlen(keys[i].key) != length || strncmp(keys[i].key, key, length)))
-		i++;
-	if (i == sizeof(keys) / sizeof(*keys))
-		return wc_fail(err, WC_ERR_INPUT, "--fault: unknown key '%.*s'; known: command, wave, row, column, bit, address", (int)length, key);
-	if (value > keys[i].max)
-		return wc_fail(err, WC_ERR_INPUT, "--fault: %s=%llu, the limit is %llu", keys[i].key, (unsigned long long)value,
-			       (unsigned long long)keys[i].max);
-	switch (i) {
-	case 0:
-		device->command = (uint32_t)value;
-		break;
-	case 1:
-		device->wave = (int)value;
-		break;
-	case 2:
-		device->row = (int)value;
-		break;
-	case 3:
-		device->column = (int)value;
-		break;
-	case 4:
-		device->bit = (int)value;
-		break;
-	default:
-		device->address = value;
-		break;
-	}
-	return 0;
+static const struct {
+	const char *name;
+	uint64_t max;
+} keys[KEYS] = {
+	[COMMAND] = {"command", UINT32_MAX - 1}, [WAVE] = {"wave", 1 << 24}, [ROW] = {"row", 4095}, [COLUMN] = {"column", 127}, [BIT] = {"bit", 31},
+	[ADDRESS] = {"address", UINT64_MAX},
+};
+
+enum {
+	IN_BYTES = 1 << COMMAND | 1 << ADDRESS | 1 << BIT,
+	IN_ARRAY = 1 << COMMAND | 1 << WAVE | 1 << ROW | 1 << COLUMN | 1 << BIT,
+};
+
+static const struct kind {
+	const char *name;
+	enum wc_fault_kind kind;
+	int bit_max;
+	unsigned keys;
+} kinds[] = {
+	{"buffer", WC_FAULT_BUFFER, 7, IN_BYTES}, {"weight", WC_FAULT_WEIGHT, 15, IN_ARRAY}, {"accumulator", WC_FAULT_ACCUMULATOR, 31, IN_ARRAY},
+	{"memory", WC_FAULT_MEMORY, 7, IN_BYTES}, {"command", WC_FAULT_NONE, 7, IN_BYTES},
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+// "weight:command=N,wave=N,..." without the keys that are not in the set.
+static const char *print_keys(const struct kind *kind, unsigned set, const char *suffix, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (enum key key = COMMAND; key < KEYS; key++)
+		if (kind->keys & set & 1u << key)
+			used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? "," : "", keys[key].name, suffix);
+	return text;
 }
 
-static int parse_pairs(struct fault *fault, const char *text, struct wc_error *err)
+static int wrong_keys(const struct kind *kind, const char *what, const char *which, struct wc_error *err)
 {
-	const char *at = text;
+	char all[80];
 
-	while (*at) {
-		const size_t length = strcspn(at, "=");
-		char *end;
-		int result;
+	return wc_fail(err, WC_ERR_INPUT, "--fault: %s %s; expected %s:%s", what, which, kind->name, print_keys(kind, ~0u, "=N", all, sizeof(all)));
+}
 
-		if (at[length] != '=' || !isdigit((unsigned char)at[length + 1]))
-			return wc_fail(err, WC_ERR_INPUT, "--fault: '%s' is not KEY=NUMBER", at);
-		errno = 0;
-		const uint64_t value = strtoull(at + length + 1, &end, 0);
-		if (errno || (*end && *end != ','))
-			return wc_fail(err, WC_ERR_INPUT, "--fault: '%s' is not a number", at + length + 1);
-		result = set(fault, at, length, value, err);
-		if (result)
-			return result;
-		at = *end ? end + 1 : end;
-	}
+static int parse_pair(const struct kind *kind, const char *at, const char **rest, uint64_t values[KEYS], unsigned *seen, struct wc_error *err)
+{
+	const size_t length = strcspn(at, "=");
+	enum key key = COMMAND;
+	char *end, name[16];
+
+	if (at[length] != '=' || !isdigit((unsigned char)at[length + 1]))
+		return wc_fail(err, WC_ERR_INPUT, "--fault: '%s' is not KEY=NUMBER", at);
+	snprintf(name, sizeof(name), "%.*s", (int)length, at);
+	while (key < KEYS && strcmp(keys[key].name, name))
+		key++;
+	if (key == KEYS || !(kind->keys & 1u << key))
+		return wrong_keys(kind, "unknown key", name, err);
+	if (*seen & 1u << key)
+		return wrong_keys(kind, "given twice:", name, err);
+	*seen |= 1u << key;
+	errno = 0;
+	values[key] = strtoull(at + length + 1, &end, 0);
+	if (*end && *end != ',')
+		return wc_fail(err, WC_ERR_INPUT, "--fault: '%s' is not a number", at + length + 1);
+	if (errno || values[key] > keys[key].max)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: %.*s is out of range, the limit is %" PRIu64, (int)(end - at), at, keys[key].max);
+	*rest = end;
 	return 0;
 }
 
 int fault_parse(struct fault *fault, const char *text, struct wc_error *err)
 {
-	static const struct {
-		const char *name;
-		enum wc_fault_kind kind;
-		int bit_max;
-	} kinds[] = {
-		{"buffer", WC_FAULT_BUFFER, 7}, {"weight", WC_FAULT_WEIGHT, 15}, {"accumulator", WC_FAULT_ACCUMULATOR, 31},
-		{"memory", WC_FAULT_MEMORY, 7}, {"command", WC_FAULT_NONE, 7},
-	};
 	const size_t length = strcspn(text, ":");
-	size_t i = 0;
-	int result;
+	const struct kind *kind = kinds;
+	uint64_t values[KEYS] = {0};
+	unsigned seen = 0;
+	const char *at;
+	char missing[80];
 
 	*fault = (struct fault){0};
-	while (i < sizeof(kinds) / sizeof(*kinds) && (strlen(kinds[i].name) != length || strncmp(kinds[i].name, text, length)))
-		i++;
-	if (i == sizeof(kinds) / sizeof(*kinds))
+	while (kind < kinds + KINDS && (strlen(kind->name) != length || strncmp(kind->name, text, length)))
+		kind++;
+	if (kind == kinds + KINDS)
 		return wc_fail(err, WC_ERR_INPUT, "--fault: unknown kind '%.*s'; known: buffer, weight, accumulator, memory, command", (int)length, text);
 	if (text[length] != ':')
-		return wc_fail(err, WC_ERR_INPUT, "--fault: '%s' says not where; expected %s:command=N,...", text, kinds[i].name);
-	result = parse_pairs(fault, text + length + 1, err);
-	if (result)
-		return result;
-	fault->device.kind = kinds[i].kind;
-	fault->in_command = kinds[i].kind == WC_FAULT_NONE;
-	if (fault->device.bit > kinds[i].bit_max)
-		return wc_fail(err, WC_ERR_INPUT, "--fault: bit=%d, the limit of '%s' is %d", fault->device.bit, kinds[i].name, kinds[i].bit_max);
+		return wrong_keys(kind, "it says not where:", text, err);
+	for (at = text + length; *at; ) {
+		const int result = parse_pair(kind, at + 1, &at, values, &seen, err);
+
+		if (result)
+			return result;
+	}
+	if (seen != kind->keys)
+		return wrong_keys(kind, "missing", print_keys(kind, ~seen, "", missing, sizeof(missing)), err);
+	if (values[BIT] > (uint64_t)kind->bit_max)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: bit=%" PRIu64 ", the limit of '%s' is %d", values[BIT], kind->name, kind->bit_max);
+	fault->device = (struct wc_fault){
+		.kind = kind->kind,
+		.command = (uint32_t)values[COMMAND],
+		.wave = (int)values[WAVE],
+		.row = (int)values[ROW],
+		.column = (int)values[COLUMN],
+		.bit = (int)values[BIT],
+		.address = values[ADDRESS],
+	};
+	fault->in_command = kind->kind == WC_FAULT_NONE;
 	if (fault->in_command && fault->device.address >= WC_COMMAND_BYTES)
-		return wc_fail(err, WC_ERR_INPUT, "--fault: address=%llu, a command has %d bytes", (unsigned long long)fault->device.address,
-			       WC_COMMAND_BYTES);
+		return wc_fail(err, WC_ERR_INPUT, "--fault: address=%" PRIu64 ", a command has %d bytes", fault->device.address, WC_COMMAND_BYTES);
+	return 0;
+}
+
+int fault_check(const struct fault *fault, const struct wc_device_params *params, struct wc_error *err)
+{
+	const struct wc_fault *device = &fault->device;
+	const bool weight = device->kind == WC_FAULT_WEIGHT, in_array = weight || device->kind == WC_FAULT_ACCUMULATOR;
+	const int rows = weight ? params->rows : params->acc_rows;
+
+	if (in_array && device->row >= rows)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: row=%d, the %s of the device has rows 0 to %d", device->row, weight ? "array" : "accumulator", rows - 1);
+	if (in_array && device->column >= params->cols)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: column=%d, the array of the device has columns 0 to %d", device->column, params->cols - 1);
+	if (device->kind == WC_FAULT_BUFFER && device->address >= params->buffer_bytes)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: address=%" PRIu64 ", the buffer of the device has %" PRIu32 " bytes", device->address,
+			       params->buffer_bytes);
 	return 0;
 }

@@ -8,7 +8,7 @@
 //     memory:command=N,address=A,bit=B             byte A of the DRAM, when command N has ended
 //     command:command=N,address=A,bit=B            byte A (0..255) of command N in the ring
 //
-// Numbers are decimal or 0x hexadecimal; what is left out is 0.
+// Numbers are decimal or 0x hexadecimal. Every key of the kind must be given, once, in any order.
 #ifndef WC_FAULT_SPEC_H
 #define WC_FAULT_SPEC_H
 
@@ -21,5 +21,7 @@ struct fault {
 
 // WC_ERR_INPUT quotes the word at fault and what is known.
 int fault_parse(struct fault *fault, const char *text, struct wc_error *err);
+// Whether the place is there in a device: row, column, address of the buffer. Commands, waves and DRAM are known when it runs alone.
+int fault_check(const struct fault *fault, const struct wc_device_params *params, struct wc_error *err);
 
 #endif

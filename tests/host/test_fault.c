@@ -267,10 +267,18 @@ Test(fault, text_form)
 		{"weight:comand=1", "comand"},
 		{"weight:command=x", "KEY=NUMBER"},
 		{"weight:command=1x", "1x"},
-		{"weight:command=1,bit=16", "limit"},
-		{"buffer:command=1,bit=8", "limit"},
-		{"command:command=1,address=256", "256"},
-		{"weight:row=99999", "limit"},
+		{"weight:command=1,wave=0,row=0,column=0,bit=16", "limit of 'weight' is 15"},
+		{"buffer:command=1,address=0,bit=8", "limit of 'buffer' is 7"},
+		{"command:command=1,address=256,bit=0", "256"},
+		{"weight:row=99999", "row=99999 is out of range, the limit is 4095"},
+		{"weight:command=99999999999999999999", "out of range"},
+		{"weight:command=1", "missing wave,row,column,bit; expected weight:command=N,wave=N,row=N,column=N,bit=N"},
+		{"weight:command=1,wave=0,row=0,column=0", "missing bit"},
+		{"buffer:command=1,bit=1", "missing address; expected buffer:command=N,bit=N,address=N"},
+		{"buffer:command=1,address=3,bit=1,row=2", "unknown key row"},
+		{"memory:command=1,address=3,bit=1,bit=1", "given twice: bit"},
+		{"memory:command=1,address=3,bit=1,", "'' is not KEY=NUMBER"},
+		{"memory:", "'' is not KEY=NUMBER"},
 	};
 	struct fault fault;
 	struct wc_error err;
@@ -285,5 +293,32 @@ Test(fault, text_form)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_expect_eq(fault_parse(&fault, bad[i].text, &err), WC_ERR_INPUT, "%s", bad[i].text);
 		cr_expect(strstr(err.text, bad[i].word), "%s: %s", bad[i].text, err.text);
+	}
+}
+
+Test(fault, places_that_the_device_does_not_have)
+{
+	static const struct wc_device_params params = {.rows = 8, .cols = 16, .acc_rows = 256, .buffer_bytes = 4096};
+	static const struct {
+		const char *text, *says; // NULL: it is there
+	} cases[] = {
+		{"weight:command=1,wave=0,row=7,column=15,bit=0", NULL},
+		{"weight:command=1,wave=0,row=8,column=0,bit=0", "row=8, the array of the device has rows 0 to 7"},
+		{"weight:command=1,wave=0,row=0,column=16,bit=0", "column=16, the array of the device has columns 0 to 15"},
+		{"accumulator:command=1,wave=0,row=255,column=0,bit=0", NULL},
+		{"accumulator:command=1,wave=0,row=256,column=0,bit=0", "the accumulator of the device has rows 0 to 255"},
+		{"accumulator:command=1,wave=0,row=0,column=16,bit=0", "columns 0 to 15"},
+		{"buffer:command=1,address=4095,bit=0", NULL},
+		{"buffer:command=1,address=4096,bit=0", "the buffer of the device has 4096 bytes"},
+		{"memory:command=1,address=4096,bit=0", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fault fault;
+		struct wc_error err = {""};
+
+		cr_assert_eq(fault_parse(&fault, cases[i].text, &err), 0, "%s", err.text);
+		cr_expect_eq(fault_check(&fault, &params, &err), cases[i].says ? WC_ERR_INPUT : 0, "%s", cases[i].text);
+		cr_expect(!cases[i].says || strstr(err.text, cases[i].says), "%s: %s", cases[i].text, err.text);
 	}
 }
