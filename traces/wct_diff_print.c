@@ -49,7 +49,8 @@ static void print_first(const struct wct_divergence *first, FILE *out)
 	print_number(out, "sample", first->sample);
 	if (first->tile_m >= 0 && first->tile_n >= 0)
 		fprintf(out, ", tile (%" PRId64 ", %" PRId64 ")", first->tile_m, first->tile_n);
-	print_number(out, "wave", first->wave);
+	// A tile is seen when it leaves the array, behind its last wave: not where the fault struck.
+	print_number(out, first->kind == WCT_TILE ? "left the array with wave" : "wave", first->wave);
 	if (first->has_cycle)
 		fprintf(out, ", cycle %" PRIu64, first->cycle);
 	fprintf(out, "\n  %s\n", first->text);

@@ -7,6 +7,7 @@
 #include "driver/host/clock.h"
 #include "driver/host/run_internal.h"
 #include "traces/alloc.h"
+#include "traces/fst.h"
 
 enum {
 	STEP_CYCLES = 4096,  // between two looks at the ring: it must not run dry
@@ -120,6 +121,7 @@ static void take_counts(struct run *run)
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		result->counters[counter] = device_counter(run->backend, counter);
 	result->cycles = run->backend->ops->has_cycles ? result->counters[WC_COUNTER_CYCLES] : 0;
+	result->end_cycle = run->backend->ops->cycle(run->backend);
 	result->commands = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 	memcpy(result->read_bytes, run->memory.read_bytes, sizeof(result->read_bytes));
 	memcpy(result->write_bytes, run->memory.write_bytes, sizeof(result->write_bytes));
@@ -154,6 +156,12 @@ static void explain(struct run *run)
 	diagnose(&context, &run->compare.mismatch, &run->result->diagnosis);
 }
 
+// For a trace that does not reach the run's end; NULL: it does.
+static const char *how_ended(int status)
+{
+	return !status ? NULL : status == WC_ERR_MISMATCH ? "mismatch" : status == WC_ERR_STOPPED ? "interrupted" : "failed";
+}
+
 int run_schedule(const struct run_options *options, struct expect *expect, struct run_result *result, struct wc_error *err)
 {
 	struct run run = {.options = options, .result = result, .expect = expect};
@@ -161,6 +169,7 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	const uint64_t golden_macs = expect->macs;
 	const double start_s = clock_wall_s();
 	struct wc_error trace_error;
+	const char *recorded;
 	int status, closed;
 
 	*result = (struct run_result){0};
@@ -182,7 +191,7 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE && result->mismatch.kind != MISMATCH_STOPPED)
 		wc_fail(err, status, "the device and the golden model differ");
 	result->stopped = status == WC_ERR_STOPPED;
-	closed = host_trace_close(&run.trace, !status, &trace_error);
+	closed = host_trace_close(&run.trace, how_ended(status), &trace_error);
 	if (closed && !status)
 		status = wc_fail(err, closed, "%s", trace_error.text);
 	result->wall_s = clock_wall_s() - start_s;
@@ -190,7 +199,11 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	result->golden_macs = expect->macs - golden_macs;
 	if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE)
 		explain(&run);
+	recorded = run.backend && options->device.kind == DEVICE_RTL ? options->device.rtl.waveform : NULL;
 	run_tear_down(&run);
+	// It is complete when the device is gone. Its writer does not say whether the disk was full.
+	if (recorded && fst_check_whole(recorded, &result->waveform) && !status)
+		status = wc_fail(err, WC_ERR_SYSTEM, "%s", result->waveform.text);
 	return status;
 }
 

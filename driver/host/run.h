@@ -40,7 +40,8 @@ struct run_digest {
 };
 
 struct run_result {
-	uint64_t cycles;           // 0: the backend has none
+	uint64_t cycles;           // in which the device was at work; 0: the backend has none
+	uint64_t end_cycle;        // since reset, as events and waveforms count
 	uint64_t counters[WC_COUNTER_COUNT];
 	uint64_t commands;         // completed
 	uint64_t macs;             // m n k over the tiles executed, padding included
@@ -52,6 +53,7 @@ struct run_result {
 	struct mismatch mismatch;
 	struct diagnosis diagnosis; // of the mismatch
 	bool stopped;              // by options.stop
+	struct wc_error waveform;  // why options.device.rtl.waveform is not whole; empty: it is, or none was recorded
 	double wall_s;
 	double device_cpu_s;       // processor time of the backend, comparison included, the golden operators not
 	double golden_cpu_s;       // ... of the golden operators that this run was the first to need

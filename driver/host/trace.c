@@ -214,14 +214,14 @@ int host_trace_counter(struct host_trace *trace, const char *name, uint64_t valu
 	return wct_writer_event(trace->device, &out, err);
 }
 
-int host_trace_close(struct host_trace *trace, bool complete, struct wc_error *err)
+int host_trace_close(struct host_trace *trace, const char *ended, struct wc_error *err)
 {
 	struct wct_writer *writers[] = {trace->device, trace->golden};
-	int result = 0;
+	int result = ended ? host_trace_device_header(trace, "ended", ended, err) : 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (writers[i] && !result)
-			result = complete ? wct_writer_finish(writers[i], err) : wct_writer_flush(writers[i], err);
+			result = wct_writer_finish(writers[i], err);
 		wct_writer_free(writers[i]);
 	}
 	trace->device = trace->golden = NULL;

@@ -28,8 +28,8 @@ int host_trace_event(struct host_trace *trace, const struct wc_event *event, con
 int host_trace_result(struct host_trace *trace, const struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, bool has_cycle,
 		      struct wc_error *err);
 int host_trace_counter(struct host_trace *trace, const char *name, uint64_t value, struct wc_error *err);
-// `complete`: close with an index, else leave what was flushed, readable as a run that stopped.
-int host_trace_close(struct host_trace *trace, bool complete, struct wc_error *err);
+// Close both with their index. `ended`: how the run ended, if not at its end, for the device's header; NULL: at its end.
+int host_trace_close(struct host_trace *trace, const char *ended, struct wc_error *err);
 
 static inline bool host_trace_wanted(const struct host_trace *trace)
 {

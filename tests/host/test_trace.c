@@ -75,11 +75,26 @@ Test(trace, device_and_golden_traces_agree_and_repeat)
 	remove(again);
 }
 
+static void expect_ended(const char *path, const char *how)
+{
+	struct wct_reader *reader;
+	struct wct_event event;
+	struct wc_error err;
+	bool found = false;
+
+	cr_assert_eq(wct_reader_open(&reader, path, &err), 0, "%s", err.text);
+	while (wct_reader_next(reader, &event, &err) == 1)
+		found |= event.kind == WCT_HEADER && !strcmp(event.header.key, "ended") && !strcmp(event.header.value, how);
+	wct_reader_free(reader);
+	cr_expect(found, "%s does not say 'ended %s'", path, how);
+}
+
 Test(trace, of_a_faulty_run_parts_at_the_fault)
 {
 	char device[256], golden[256];
 	struct wct_diff_options options = {.timing = false};
 	struct wct_diff_report report;
+	struct wct_stat stat;
 	struct rig rig;
 
 	path_of(device, sizeof(device), "faulty");
@@ -103,6 +118,11 @@ Test(trace, of_a_faulty_run_parts_at_the_fault)
 	cr_expect_eq(report.first.got, rig.result.mismatch.got);
 	cr_expect_eq(report.first.expected, rig.result.mismatch.expected);
 	cr_expect_eq(report.first.elements_differing, rig.result.mismatch.different);
+	// Both are whole as far as the run went, and the device's says how that ended.
+	cr_expect(!report.got_is_cut && !report.expected_is_cut);
+	cr_expect_eq(wct_stat(device, &stat, &rig.err), 0, "%s", rig.err.text);
+	cr_expect_eq(wct_stat(golden, &stat, &rig.err), 0, "%s", rig.err.text);
+	expect_ended(device, "mismatch");
 	rig_stop(&rig);
 	remove(device);
 	remove(golden);
