@@ -3,7 +3,7 @@
 // The `wavecore` command: what its subcommands share. Results go to stdout, diagnostics to stderr.
 //
 // Exit status: 0 all right, 1 a mismatch (or a schedule that `check` disproves, or traces that differ), 2 bad usage or
-// input, 3 the simulator or the system failed, 130 stopped by SIGINT.
+// input, 3 the simulator or the system failed, 128 + N stopped by signal N: 130 by SIGINT, 143 by SIGTERM, 129 by SIGHUP.
 #ifndef WC_CLI_H
 #define WC_CLI_H
 
@@ -60,11 +60,20 @@ struct cli_problem {
 	struct plan_options plan;
 	struct wc_device_params device;
 };
-int cli_problem(const struct cli_device_words *words, struct cli_problem *problem, struct wc_error *err);
+// What the options say; what they leave open is as in the schedule `file` (NULL: none), or the default.
+int cli_problem(const struct cli_device_words *words, const struct schedule *file, struct cli_problem *problem, struct wc_error *err);
 
 // A schedule by a planner's name or from a file ("-": stdin), checked against the problem it was made for. `net` is open.
 int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err);
+// Network and schedule of a schedule's file. `net_name` (NULL) and `image` (0): as the schedule says; *net_used is the network's name then,
+// which the caller frees, and NULL otherwise. Nothing is checked against options: cli_same_problem() does.
+int cli_schedule_file(const char *path, const char *net_name, int image, struct net *net, char **net_used, struct schedule *schedule, struct wc_error *err);
+// What a schedule from a file says and what the options say must be one problem.
+int cli_same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err);
+// Whether the name is that of a planner; it goes before a file of that name.
 bool cli_is_planner(const char *name);
+// Whether it is not, and there is such a file ("-": stdin).
+bool cli_is_schedule_file(const char *name);
 // Whether it is a planner that cuts segments into strips.
 bool cli_uses_strips(const char *name);
 // Whether the options that only planners read say something to one of these schedules; else WC_ERR_INPUT names the option.
@@ -74,6 +83,8 @@ int cli_net(struct net *net, const char *name, int image, struct wc_error *err);
 // All of a file in memory, NUL behind it; caller frees it with wc_free(). "-" is stdin.
 int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err);
 
+// As this program was called: a path, or a name that the shell found.
+const char *cli_program(void);
 // The directory of the Makefile that built this binary.
 int cli_root(char *path, size_t size, struct wc_error *err);
 

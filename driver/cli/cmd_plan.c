@@ -28,8 +28,7 @@ static const struct poptOption table[] = {
 
 static int parse_accounting(const struct net *net, const char *schedule, enum sched_accounting *accounting, struct wc_error *err)
 {
-	// A schedule's file is taken for the device's too.
-	bool device = !cli_is_planner(schedule);
+	bool device = false;
 
 	for (int i = 0; plan_name(i); i++)
 		device |= !strcmp(plan_name(i), schedule);
@@ -85,31 +84,54 @@ static void paper_defaults(void)
 		words.device.buffer = "10MiB";
 }
 
-static int parse(const char *net_name, const char *schedule, struct net *net, struct cli_problem *problem, struct wc_error *err)
+// Open the network and, where the schedule comes from a file, read it: what it says stands for options that are not given.
+static int open_net(const char *net_name, const char *name, struct net *net, struct schedule *schedule, enum sched_accounting *accounting,
+		    struct wc_error *err)
 {
-	uint64_t image = 0, extra = 0;
-	enum sched_accounting accounting;
+	uint64_t image = 0;
+	char *net_used;
 	int result = words.image ? cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, err) : 0;
 
-	if (!result && words.max_extra_macs)
+	if (result)
+		return result;
+	if (!cli_is_schedule_file(name)) {
+		result = cli_net(net, net_name, (int)image, err);
+		return result ? result : parse_accounting(net, name, accounting, err);
+	}
+	result = cli_schedule_file(name, net_name, (int)image, net, &net_used, schedule, err);
+	if (!result)
+		result = parse_accounting(net, name, accounting, err);
+	if (!result && !words.accounting)
+		*accounting = schedule->accounting;
+	return result;
+}
+
+static int parse(const char *net_name, const char *name, struct net *net, struct schedule *schedule, struct cli_problem *problem, struct wc_error *err)
+{
+	uint64_t extra = 0;
+	enum sched_accounting accounting;
+	int result = 0;
+
+	if (words.max_extra_macs)
 		result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, err);
 	if (!result)
-		result = cli_check_plan_words(&words.device, &schedule, 1, err);
+		result = cli_check_plan_words(&words.device, &name, 1, err);
 	if (!result)
-		result = cli_net(net, net_name, (int)image, err);
+		result = open_net(net_name, name, net, schedule, &accounting, err);
 	if (!result)
-		result = parse_accounting(net, schedule, &accounting, err);
+		result = refuse_words(name, accounting, err);
 	if (result)
 		return result;
-	result = refuse_words(schedule, accounting, err);
-	if (result)
-		return result;
-	if (accounting == SCHED_PAPER)
+	const bool read = schedule->group_count > 0;
+
+	if (accounting == SCHED_PAPER && !read)
 		paper_defaults();
-	result = cli_problem(&words.device, problem, err);
+	result = cli_problem(&words.device, read ? schedule : NULL, problem, err);
 	problem->plan.accounting = accounting;
 	problem->plan.max_extra_percent = (int)extra;
-	return result ? result : parse_objective(&problem->plan.objective, err);
+	if (!result)
+		result = parse_objective(&problem->plan.objective, err);
+	return result || !read ? result : cli_same_problem(name, schedule, &problem->plan, err);
 }
 
 static int print(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err)
@@ -143,8 +165,8 @@ static int run(int argc, const char **argv)
 	if (status >= 0)
 		return status;
 	name = words.schedule ? words.schedule : "mbs";
-	result = parse(net_name, name, &net, &problem, &err);
-	if (!result)
+	result = parse(net_name, name, &net, &schedule, &problem, &err);
+	if (!result && !schedule.group_count)
 		result = cli_schedule(name, &net, &problem.plan, &schedule, &err);
 	if (!result)
 		result = schedule_check(&schedule, &net, &check, &err);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "driver/cli/cli.h"
+#include "driver/net/builtin.h"
 #include "driver/plan/paper/paper.h"
 #include "traces/alloc.h"
 #include "traces/file.h"
@@ -79,8 +81,12 @@ bool cli_is_planner(const char *name)
 	return false;
 }
 
-// What the schedule says and what the options say must be one problem.
-static int same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err)
+bool cli_is_schedule_file(const char *name)
+{
+	return !cli_is_planner(name) && (!strcmp(name, "-") || !access(name, F_OK));
+}
+
+int cli_same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err)
 {
 	enum { PAPER_FACTS = 2 }; // a schedule for `paper` accounting says no more
 	const bool device = options->accounting == SCHED_DEVICE;
@@ -105,6 +111,56 @@ static int same_problem(const char *path, const struct schedule *schedule, const
 	return 0;
 }
 
+static FILE *open_text(char *text, size_t bytes, const char *path, struct wc_error *err)
+{
+	FILE *file = bytes ? fmemopen(text, bytes, "r") : fopen("/dev/null", "r");
+
+	if (!file)
+		wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory: %s", path, strerror(errno));
+	return file;
+}
+
+// The network that the text names, of the size that it says.
+static int open_net(FILE *file, const char *path, const char *net_name, int image, struct net *net, char **net_used, struct wc_error *err)
+{
+	char *name = NULL;
+	int image_said = 0, result = schedule_net_name(file, path, &name, &image_said, err);
+
+	// The parser says with a line what is wrong.
+	if (net_name && result == WC_ERR_INPUT)
+		result = 0;
+	if (!result)
+		result = cli_net(net, net_name ? net_name : name, image ? image : image_said, err);
+	if (result == WC_ERR_INPUT && !net_name && name && access(name, F_OK) && !net_builtin_find(name))
+		wc_fail(err, result, "%s: made for network '%.64s', which is not built in; give its file with --net", path, name);
+	if (result || net_name) {
+		free(name);
+		name = NULL;
+	}
+	*net_used = name;
+	return result;
+}
+
+int cli_schedule_file(const char *path, const char *net_name, int image, struct net *net, char **net_used, struct schedule *schedule, struct wc_error *err)
+{
+	char *text;
+	size_t bytes;
+	FILE *file;
+	int result = cli_slurp(path, &text, &bytes, err);
+
+	*net_used = NULL;
+	if (result)
+		return result;
+	file = open_text(text, bytes, path, err);
+	result = file ? open_net(file, path, net_name, image, net, net_used, err) : WC_ERR_SYSTEM;
+	if (!result)
+		result = schedule_read(schedule, net, file, path, err);
+	if (file)
+		fclose(file);
+	wc_free(text);
+	return result;
+}
+
 int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err)
 {
 	char *text;
@@ -112,24 +168,19 @@ int cli_schedule(const char *name, const struct net *net, const struct plan_opti
 	FILE *file;
 	int result;
 
-	if (cli_is_planner(name))
-		return plan_by_name(schedule, name, net, options, err);
-	if (strcmp(name, "-") && access(name, F_OK))
-		// Neither a file nor a planner: the planners' error lists the names there are.
+	// Neither a planner nor a file: the planners' error lists the names there are.
+	if (!cli_is_schedule_file(name))
 		return plan_by_name(schedule, name, net, options, err);
 	result = cli_slurp(name, &text, &bytes, err);
 	if (result)
 		return result;
-	file = bytes ? fmemopen(text, bytes, "r") : fopen("/dev/null", "r");
-	if (!file) {
-		wc_free(text);
-		return wc_fail(err, WC_ERR_SYSTEM, "cannot read '%s' from memory: %s", name, strerror(errno));
-	}
-	result = schedule_read(schedule, net, file, name, err);
-	fclose(file);
+	file = open_text(text, bytes, name, err);
+	result = file ? schedule_read(schedule, net, file, name, err) : WC_ERR_SYSTEM;
+	if (file)
+		fclose(file);
 	wc_free(text);
 	if (!result && options) {
-		result = same_problem(name, schedule, options, err);
+		result = cli_same_problem(name, schedule, options, err);
 		if (result)
 			schedule_release(schedule);
 	}

@@ -2,6 +2,7 @@
 //
 // wavecore: plan, check and run training schedules on the device, and look at traces.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ static void usage(FILE *file)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(file, "\n'wavecore COMMAND --help' lists a command's options.\n"
-		      "Exit status: 0 all right, 1 mismatch, 2 bad usage or input, 3 simulator or system failure, 130 interrupted.\n");
+		      "Exit status: 0 all right, 1 mismatch, 2 bad usage or input, 3 simulator or system failure, 128 + N stopped by signal N.\n");
 }
 
 static int misused(void)
@@ -59,11 +60,22 @@ static void fill_streams(void)
 			exit(CLI_SYSTEM);
 }
 
+static const char *program = "wavecore";
+
+const char *cli_program(void)
+{
+	return program;
+}
+
 int main(int argc, const char **argv)
 {
 	int status;
 
+	if (argc)
+		program = argv[0];
 	fill_streams();
+	// A file that grows beyond its limit is an error of the write, which is told, not the end of the process.
+	signal(SIGXFSZ, SIG_IGN);
 	status = dispatch(argc, argv);
 	// Nothing before has looked at every write.
 	if (fflush(stdout) || ferror(stdout)) {

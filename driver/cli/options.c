@@ -2,7 +2,6 @@
 //
 // Options and their words; see cli.h.
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -42,6 +41,15 @@ int cli_misuse(const struct cli_command *command, const char *format, ...)
 	va_end(args);
 	fprintf(stderr, "\nsee 'wavecore %s --help'\n", command->name);
 	return CLI_USAGE;
+}
+
+// The first option whose value is no text at all; NULL: none. No value can be empty, and of a file's name it makes the directory.
+static const char *given_empty(const struct poptOption *table)
+{
+	for (; table->longName; table++)
+		if (table->argInfo == POPT_ARG_STRING && *(char *const *)table->arg && !**(char *const *)table->arg)
+			return table->longName;
+	return NULL;
 }
 
 // The first option that stands twice, without its dashes and value; NULL: none. The second would silently replace the first.
@@ -104,6 +112,8 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 	}
 	if (code < -1)
 		status = cli_misuse(command, "%s: %s", poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(code));
+	else if ((argument = given_empty(table)))
+		status = cli_misuse(command, "--%s: the value is empty", argument);
 	for (int i = 0; i < max; i++)
 		arguments[i] = NULL;
 	while (status < 0 && (argument = poptGetArg(context))) {
@@ -117,22 +127,22 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 	return status;
 }
 
-// Digits, then what follows them.
+// Digits, then what follows them. Too large a number becomes the largest.
 static int digits(const char *option, const char *text, uint64_t *number, const char **rest, struct wc_error *err)
 {
 	char *end;
 
-	errno = 0;
 	*number = strtoull(text, &end, 10);
 	*rest = end;
-	if (!isdigit((unsigned char)text[0]) || errno)
+	if (!isdigit((unsigned char)text[0]))
 		return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is not a number", option, text);
 	return 0;
 }
 
 static int in_range(const char *option, const char *text, uint64_t value, uint64_t min, uint64_t max, struct wc_error *err)
 {
-	if (value >= min && value <= max)
+	// The largest number stands for all that are larger, too.
+	if (value >= min && value <= max && value < UINT64_MAX)
 		return 0;
 	return wc_fail(err, WC_ERR_INPUT, "--%s: %s is out of range, the limits are %" PRIu64 " to %" PRIu64, option, text, min, max);
 }
@@ -195,11 +205,20 @@ static int parse_array(const char *text, int *rows, int *cols, struct wc_error *
 	return 0;
 }
 
-int cli_problem(const struct cli_device_words *words, struct cli_problem *problem, struct wc_error *err)
+int cli_problem(const struct cli_device_words *words, const struct schedule *file, struct cli_problem *problem, struct wc_error *err)
 {
 	uint64_t batch = 4, buffer = 65536, bus = 16, strips = 0, stages = 1, ports = 1;
 	int rows = 16, cols = 16, result;
 
+	if (file) {
+		batch = (uint64_t)file->batch;
+		buffer = file->buffer_bytes;
+	}
+	if (file && file->accounting == SCHED_DEVICE) {
+		rows = file->rows;
+		cols = file->cols;
+		bus = file->bus_bytes;
+	}
 	if ((words->batch && (result = cli_number("batch", words->batch, 1, 65535, &batch, err))) ||
 	    (words->array && (result = parse_array(words->array, &rows, &cols, err))) ||
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||

@@ -64,6 +64,7 @@ static _Noreturn void in_child(const struct run_job *job, int schedule, struct e
 
 static int start(struct child *child, const struct run_job *job, int schedule, struct expect *expect, double *fraction, struct wc_error *err)
 {
+	const pid_t parent = getpid();
 	int fds[2];
 
 	if (pipe(fds))
@@ -78,6 +79,7 @@ static int start(struct child *child, const struct run_job *job, int schedule, s
 	}
 	if (child->pid == 0) {
 		close(fds[0]);
+		run_signals_end_with(parent);
 		in_child(job, schedule, expect, fraction, fds[1]);
 	}
 	close(fds[1]);

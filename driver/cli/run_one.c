@@ -149,6 +149,32 @@ static void interrupted_text(const struct run_result *result, const struct run_o
 		result->counts.tiles, options->trace ? "; the trace so far is in " : "", options->trace ? options->trace : "");
 }
 
+static void add_note(json_t *object, const char *text)
+{
+	json_t *notes = json_object_get(object, "notes");
+
+	if (!notes) {
+		notes = json_array();
+		json_object_set_new(object, "notes", notes);
+	}
+	json_array_append_new(notes, wct_json_text(text));
+}
+
+static void add_notes(json_t *object, const struct run_job *job, const struct run_result *result, int status)
+{
+	const uint64_t from = job->device.rtl.wave_from;
+	char text[200];
+
+	// An error says it otherwise.
+	if (result->waveform.text[0] && (status == WC_ERR_MISMATCH || status == WC_ERR_STOPPED))
+		add_note(object, result->waveform.text);
+	if (job->words->waves_window && result->end_cycle && from >= result->end_cycle) {
+		snprintf(text, sizeof(text), "--waves-window begins at cycle %" PRIu64 ", but the run ended at cycle %" PRIu64 ": the waveform is empty", from,
+			 result->end_cycle);
+		add_note(object, text);
+	}
+}
+
 json_t *run_one(const struct run_job *job, int index, struct expect *expect, run_progress *progress, void *context)
 {
 	const struct wc_device_params *device = &job->device.params;
@@ -163,8 +189,11 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
 				   job->arith, "ports", (int)device->mem_ports, "batch", job->data->batch,
 				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
+	char *waveform = NULL;
 	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);
 
+	if (!status && outputs.paths[RUN_WAVES] && !(waveform = run_waveform_path(outputs.paths[RUN_WAVES])))
+		status = wc_fail(&err, WC_ERR_SYSTEM, "out of memory for the name of the waveform");
 	if (!status)
 		status = schedule_check(schedule, job->net, &check, &err);
 	if (!status) {
@@ -185,9 +214,11 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			.stop = job->stop,
 		};
 
-		options.device.rtl.waveform = outputs.paths[RUN_WAVES];
+		options.device.rtl.waveform = waveform;
 		account_schedule(schedule, job->net, device->acc_rows, &account);
+		run_signals_recording(waveform);
 		status = run_schedule(&options, expect, &result, &err);
+		run_signals_recording(NULL);
 		if (!status)
 			status = run_compare_bytes(&result, &account, &err);
 		describe(object, job, &result, &account);
@@ -195,11 +226,13 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			interrupted_text(&result, &options, &err);
 		if (result.mismatch.kind != MISMATCH_NONE)
 			add_report(object, job, name, &result);
+		add_notes(object, job, &result, status);
 	}
 	set_integer(object, "exit", cli_exit_of(status));
 	if (status)
 		json_object_set_new(object, "error", wct_json_text(err.text));
 	run_result_release(&result);
 	run_outputs_release(&outputs);
+	free(waveform);
 	return object;
 }

@@ -60,6 +60,13 @@ static char *path_for(int output, const char *path, const char *schedule, bool s
 	return output == RUN_DUMP ? directory_for(path, schedule) : file_for(path, schedule);
 }
 
+char *run_waveform_path(const char *path)
+{
+	char *target = realpath(path, NULL);
+
+	return target || errno == ENOMEM ? target : strdup(path);
+}
+
 int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err)
 {
 	const char *const given[RUN_OUTPUTS] = {words->trace, words->golden_trace, words->dump, words->waves};
@@ -85,6 +92,11 @@ void run_outputs_release(struct run_outputs *outputs)
 
 static const char *const option_names[RUN_OUTPUTS] = {"trace", "golden-trace", "dump", "waves"};
 
+const char *run_output_option(int output)
+{
+	return option_names[output];
+}
+
 // The file's name with its directory resolved, so that a.wct and ./a.wct are one; caller frees.
 static int resolve(const char *option, const char *path, char **resolved, struct wc_error *err)
 {
@@ -106,7 +118,32 @@ static int resolve(const char *option, const char *path, char **resolved, struct
 	return result;
 }
 
-static int check_writable(int output, const char *path, const char *resolved, struct wc_error *err)
+// The waveform's writer removes the file first, whatever it is: a device too.
+static int check_replaceable(const char *path, const char *real, struct wc_error *err)
+{
+	struct stat status;
+	char aside[PATH_MAX + 64];
+
+	if (!lstat(real, &status) && !S_ISREG(status.st_mode))
+		return wc_fail(err, WC_ERR_INPUT, "--waves: '%s' is %s; a waveform can only replace a regular file", path,
+			       S_ISLNK(status.st_mode) ? "a symbolic link to a file that is not there" : "not a regular file");
+	snprintf(aside, sizeof(aside), "%s.hier", real);
+	if (!lstat(aside, &status) && !S_ISREG(status.st_mode))
+		return wc_fail(err, WC_ERR_INPUT, "--waves: '%s.hier', where the waveform's writer keeps names while it runs, is not a regular file", path);
+	return 0;
+}
+
+// A waveform goes where a link leads.
+static int follow(char **resolved, struct wc_error *err)
+{
+	char *real = run_waveform_path(*resolved);
+
+	free(*resolved);
+	*resolved = real;
+	return real ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for a path");
+}
+
+static int check_writable(int output, const char *path, char *resolved, struct wc_error *err)
 {
 	struct stat status;
 	char *slash;
@@ -124,8 +161,11 @@ static int check_writable(int output, const char *path, const char *resolved, st
 			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, refused);
 		if (access(resolved, W_OK))
 			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, strerror(errno));
-		return 0;
+		if (output != RUN_WAVES)
+			return 0;
 	}
+	if (output == RUN_WAVES && (result = check_replaceable(path, resolved, err)))
+		return result;
 	slash = strrchr(resolved, '/');
 	*slash = '\0';
 	if (access(slash == resolved ? "/" : resolved, W_OK))
@@ -151,6 +191,8 @@ int run_outputs_check(const struct run_words *words, const char *const *schedule
 			if (!outputs.paths[k])
 				continue;
 			result = resolve(option_names[k], outputs.paths[k], &seen[used], err);
+			if (!result && k == RUN_WAVES)
+				result = follow(&seen[used], err);
 			if (result)
 				break;
 			for (int j = 0; !result && j < used; j++)

@@ -36,6 +36,17 @@ static void print_errors(json_t *const *results, int count)
 	}
 }
 
+static void print_notes(json_t *const *results, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const json_t *note;
+		size_t k;
+
+		json_array_foreach(json_object_get(results[i], "notes"), k, note)
+			fprintf(stderr, "note: schedule '%s': %s\n", json_string_value(json_object_get(results[i], "schedule")), json_string_value(note));
+	}
+}
+
 static void print_json(json_t *const *results, int count, int all, bool compared, bool identical, FILE *file)
 {
 	if (all == 1) {
@@ -70,14 +81,8 @@ int run_print(json_t *const *results, int count, int all, bool json, bool fault,
 {
 	struct wc_error err;
 	int status = worst_exit(results, count), tensors = 0;
-	bool described = true, identical = false;
+	bool identical = false;
 
-	// A run that did not begin has nothing to show.
-	for (int i = 0; i < count; i++) {
-		const int exit = (int)json_integer_value(json_object_get(results[i], "exit"));
-
-		described &= exit != CLI_USAGE && exit != CLI_SYSTEM;
-	}
 	if (status == CLI_OK && count > 1) {
 		identical = !run_compare_digests(results, count, &tensors, &err);
 		if (!identical)
@@ -85,13 +90,14 @@ int run_print(json_t *const *results, int count, int all, bool json, bool fault,
 	}
 	if (json)
 		print_json(results, count, all, status == CLI_OK || tensors, identical, file);
-	else if (described)
+	else
 		run_print_table(results, count, file);
 	if (!json && status == CLI_OK)
 		print_summary(results, count, all, tensors, identical, file);
 	if (status == CLI_OK && fault)
 		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
 	fflush(file);
+	print_notes(results, count);
 	print_errors(results, count);
 	return status;
 }

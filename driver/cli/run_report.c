@@ -94,20 +94,25 @@ void run_write_report(const struct run_result *result, const struct net *net, co
 		fprintf(file, "  %-9s  %s\n", i ? "" : "fault", diagnosis->text[i]);
 }
 
+// Quoted when a shell would not take it as it is.
+static void write_word(const char *word, FILE *file)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+")]) {
+		fputs(word, file);
+		return;
+	}
+	fputc('\'', file);
+	for (; *word; word++)
+		*word == '\'' ? fputs("'\\''", file) : fputc(*word, file);
+	fputc('\'', file);
+}
+
 static void write_option(const char *option, const char *value, FILE *file)
 {
 	if (!value)
 		return;
 	fprintf(file, " --%s ", option);
-	// Quoted when a shell would not take it as it is.
-	if (*value && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+")]) {
-		fputs(value, file);
-		return;
-	}
-	fputc('\'', file);
-	for (; *value; value++)
-		*value == '\'' ? fputs("'\\''", file) : fputc(*value, file);
-	fputc('\'', file);
+	write_word(value, file);
 }
 
 void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file)
@@ -116,7 +121,9 @@ void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t c
 	const struct wc_device_params *device = &job->device.params;
 	const bool rtl = job->device.kind == DEVICE_RTL;
 
-	fprintf(file, "rerun: wavecore run");
+	fprintf(file, "rerun: ");
+	write_word(cli_program(), file);
+	fprintf(file, " run");
 	write_option("net", words->net ? words->net : "fashion-conv", file);
 	write_option("schedule", schedule, file);
 	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,

@@ -11,15 +11,26 @@ static uint64_t integer(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
+// A run that did not begin, or in which something else than the device failed, has nothing to show.
+static bool has_row(const json_t *result)
+{
+	const uint64_t exit = integer(result, "exit");
+
+	return exit != CLI_USAGE && exit != CLI_SYSTEM;
+}
+
 void run_print_table(json_t *const *results, int count, FILE *file)
 {
-	int width = (int)strlen("schedule");
+	int width = (int)strlen("schedule"), rows = 0;
 
 	for (int i = 0; i < count; i++) {
+		rows += has_row(results[i]);
 		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
 
 		width = width > length ? width : length;
 	}
+	if (!rows)
+		return;
 	fprintf(file, "%-*s %11s %11s %12s %12s %12s %9s %8s %8s %10s\n", width, "schedule", "cycles", "utilization", "DRAM read", "DRAM written",
 		"predicted", "buffer", "tiles", "differ", "host MAC/s");
 	fprintf(file, "%-*s %11s %11s %12s %12s %12s %9s %8s %8s %10s\n", width, "", "", "%", "bytes", "bytes", "bytes", "bytes", "checked", "", "M");
@@ -28,6 +39,8 @@ void run_print_table(json_t *const *results, int count, FILE *file)
 		const json_t *utilization = json_object_get(results[i], "array_utilization");
 		char cycles_text[24] = "-", utilization_text[24] = "-";
 
+		if (!has_row(results[i]))
+			continue;
 		if (json_is_integer(cycles))
 			snprintf(cycles_text, sizeof(cycles_text), "%" JSON_INTEGER_FORMAT, json_integer_value(cycles));
 		if (json_is_real(utilization))

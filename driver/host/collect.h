@@ -39,6 +39,8 @@ const void *collect_whole(const struct collect *collect, enum collect_kind kind,
 
 // Make the directory for a dump, if it is not there, before a long run. WC_ERR_INPUT if it cannot be made.
 int collect_dump_prepare(const char *directory, struct wc_error *err);
+// Call `each` with the name, in its directory, of every file that collect_dump() may write, until it returns other than 0: the result.
+int collect_dump_names(const struct net *net, int (*each)(void *context, const char *name), void *context);
 // Write every whole tensor, the inputs and the weights as .npy files into `directory`. Names: driver/host/README.md.
 int collect_dump(const struct collect *collect, const struct data *data, const char *directory, struct wc_error *err);
 

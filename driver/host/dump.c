@@ -58,6 +58,20 @@ int collect_dump_prepare(const char *directory, struct wc_error *err)
 	return 0;
 }
 
+int collect_dump_names(const struct net *net, int (*each)(void *context, const char *name), void *context)
+{
+	static const char *const whats[] = {"act.nhwc", "grad.nhwc", "mask.bits", "weight.krsc", "weight_gradient.krsc"};
+	char name[256];
+	int result = 0;
+
+	for (int node = 0; !result && node < net->node_count; node++)
+		for (size_t i = 0; !result && i < sizeof(whats) / sizeof(*whats); i++) {
+			snprintf(name, sizeof(name), "%s.%s.npy", net->nodes[node].name, whats[i]);
+			result = each(context, name);
+		}
+	return result;
+}
+
 int collect_dump(const struct collect *collect, const struct data *data, const char *directory, struct wc_error *err)
 {
 	const struct net *net = collect->net;

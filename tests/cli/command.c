@@ -128,6 +128,18 @@ void command_release(struct command *command)
 	free(command->err);
 }
 
+char *command_rerun(const struct command *command)
+{
+	char root[1024], program[4096], *line;
+
+	cr_assert(getcwd(root, sizeof(root)));
+	// As command_run() calls it.
+	snprintf(program, sizeof(program), "rerun: %s/%s/wavecore run ", root, build());
+	line = strstr(command->err, program);
+	cr_assert(line, "no '%s' in %s", program, command->err);
+	return line + strlen(program) - strlen("run ");
+}
+
 void command_expect_error(const char *arguments, int status, const char *message)
 {
 	struct command command;

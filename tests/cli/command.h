@@ -21,6 +21,9 @@ void command_release(struct command *command);
 pid_t command_start(struct command *command, const char *arguments);
 void command_read(struct command *command);
 
+// The arguments of the line "rerun: PROGRAM ARGUMENTS" in stderr, to the end of all text; fails the test if there is none.
+char *command_rerun(const struct command *command);
+
 // Run, and fail the test unless the status is `status` and stderr contains `message`; results must not be printed then.
 void command_expect_error(const char *arguments, int status, const char *message);
 // Run, and compare stdout (status 0) with the file tests/cli/expected/NAME; WC_REFRESH=1 writes it anew.

@@ -40,6 +40,11 @@ Test(files, schedules)
 	command_expect_error("run --backend model --array 8x8 --batch 3 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2,
 			     "made for batch 2, the options say 3");
 	command_expect_error("run --backend model --array 4x8 --batch 2 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2, "made for array rows 8");
+	// Options given must agree with the file, those left open are as it says.
+	command_expect_error("run --backend model --net data/small.yaml --schedule data/small.schedule --bus 32", 2, "made for bus bytes 16, the options say 32");
+	command_expect_error("run --backend model --schedule data/small.schedule", 2, "data/small.schedule: made for network 'small', which is not built in; give its "
+			     "file with --net");
+	command_expect_error("plan data/small.yaml --schedule data/small.schedule --batch 3", 2, "made for batch 2, the options say 3");
 	// Disproved: a run refuses it as bad input.
 	command_expect_error(MODEL "--net data/small.yaml --schedule data/wrong.schedule", 2, "c1");
 }
@@ -100,6 +105,47 @@ Test(files, what_plan_prints_check_proves_and_run_runs)
 		cr_expect_eq(command.status, 0, "%s", command.err);
 		command_release(&command);
 	}
+}
+
+Test(files, a_single_schedule_says_what_options_leave_open)
+{
+	struct command command;
+
+	command_run(&command, "run --backend model --net data/small.yaml --schedule data/small.schedule --json");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "\"array\": \"8x8\"") && strstr(command.out, "\"batch\": 2") && strstr(command.out, "\"buffer_bytes\": 16384"), "%s",
+		  command.out);
+	command_release(&command);
+	command_run(&command, "plan data/small.yaml --schedule data/small.schedule --json");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	// As the README has it: the network's name is in the file too.
+	command_run(&command, "plan fashion-conv --schedule 2ps --batch 3 --array 8x4 --buffer 32KiB --bus 32");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_write("my.schedule", command.out, strlen(command.out));
+	command_release(&command);
+	command_run(&command, "run --backend model --schedule my.schedule --json");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "fashion-conv") && strstr(command.out, "\"array\": \"8x4\"") && strstr(command.out, "\"batch\": 3"), "%s", command.out);
+	command_release(&command);
+}
+
+Test(files, a_schedule_for_paper_accounting_is_planned_with_and_not_run)
+{
+	struct command command, again;
+
+	command_run(&command, "plan resnet8 --schedule mbs --batch 2 --image 16");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_write("p.schedule", command.out, strlen(command.out));
+	command_release(&command);
+	command_expect_error("run --backend model --schedule p.schedule", 2, "p.schedule: made for paper accounting");
+	command_run(&command, "plan resnet8 --schedule p.schedule --json");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	command_run(&again, "plan resnet8 --schedule mbs --batch 2 --image 16 --json");
+	cr_expect_eq(again.status, 0, "%s", again.err);
+	cr_expect_str_eq(strstr(command.out, "\"batch\""), strstr(again.out, "\"batch\""));
+	command_release(&again);
+	command_release(&command);
 }
 
 Test(files, traces)

@@ -18,7 +18,7 @@ static void make_project(void)
 {
 	static const char makefile[] = "build/rtl/%/wc_rtl.so: rtl/design\n"
 				       "\t@mkdir -p $(@D)\n"
-				       "\t@echo begin >> log; sleep $$(cat delay); cp $(REAL)/$*/wc_rtl.so $@.new && mv $@.new $@ && echo end >> log\n";
+				       "\t@echo begin >> log; sleep $$(cat delay) & echo $$PPID $$! > pids; wait $$!; cp $(REAL)/$*/wc_rtl.so $@.new && mv $@.new $@ && echo end >> log\n";
 	char line[4096], root[1024];
 	const char *build = getenv("WC_BUILD");
 
@@ -86,6 +86,26 @@ Test(library, is_made_by_one_run_at_a_time)
 	cr_assert_eq(shell("echo 1 > delay; " RUN " & a=$!; " RUN " & b=$!; wait $a && wait $b", output, sizeof(output)), 0, "%s", output);
 	cr_expect(strstr(output, "waiting for another build"), "%s", output);
 	cr_expect_eq(builds(), 1, "%s", output);
+}
+
+Test(library, a_stop_ends_the_build_with_all_that_it_has_started)
+{
+	char output[16384];
+	int status;
+
+	make_project();
+	status = shell("echo 50 > delay; " RUN " & pid=$!; while [ ! -s pids ]; do sleep 0.05; done; kill -TERM $pid; wait $pid; status=$?; "
+		       "lives() { grep -q '^State:.[RSD]' /proc/$1/status 2>/dev/null; }; "
+		       "for pid in $(cat pids); do for i in $(seq 100); do lives $pid || break; sleep 0.05; done; ! lives $pid || echo $pid goes on; done; "
+		       "exit $status", output, sizeof(output));
+	cr_expect_eq(status, 128 + 15, "%d: %s", status, output);
+	cr_expect(strstr(output, "error: interrupted while 'build/rtl/r16c16") && !strstr(output, "goes on"), "%s", output);
+	// What waits for the lock of another build ends, too.
+	status = shell("rm -f pids; " RUN " & first=$!; while [ ! -s pids ]; do sleep 0.05; done; " RUN " 2> second & pid=$!; "
+		       "while ! grep -q waiting second; do sleep 0.05; done; kill -TERM $pid; wait $pid; status=$?; cat second; kill $first; wait $first; exit $status",
+		       output, sizeof(output));
+	cr_expect_eq(status, 128 + 15, "%d: %s", status, output);
+	cr_expect(strstr(output, "nothing has run"), "%s", output);
 }
 
 Test(library, plain_make_knows_all_of_its_targets)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run's outputs against its inputs, and against each other: none may go into a file that is read, or written, under another name too.
+// Files are known by device and inode, so that no link or path hides one.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "driver/cli/run.h"
+#include "driver/host/collect.h"
+#include "traces/alloc.h"
+
+struct taken {
+	dev_t device;
+	ino_t inode;
+	const char *option; // that it belongs to
+};
+
+struct files {
+	struct taken *taken;
+	size_t count, capacity;
+	// Of the output that is being looked at.
+	const char *option, *directory;
+	struct wc_error *err;
+};
+
+static int take(struct files *files, const char *option, const struct stat *status)
+{
+	if (files->count == files->capacity) {
+		const size_t capacity = files->capacity ? 2 * files->capacity : 64;
+		struct taken *taken = wc_realloc(files->taken, capacity, sizeof(*taken));
+
+		if (!taken)
+			return wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
+		files->taken = taken;
+		files->capacity = capacity;
+	}
+	files->taken[files->count++] = (struct taken){status->st_dev, status->st_ino, option};
+	return 0;
+}
+
+static int take_input(struct files *files, const char *option, const char *path)
+{
+	struct stat status;
+
+	// What is not there is told by who reads it. Devices and pipes have no contents to lose.
+	return path && !stat(path, &status) && S_ISREG(status.st_mode) ? take(files, option, &status) : 0;
+}
+
+static int take_weights(struct files *files, const char *directory, const struct net *net)
+{
+	int result = 0;
+
+	for (int i = 0; directory && !result && i < 2 * net->node_count; i++) {
+		char *path = NULL;
+
+		if (net->nodes[i / 2].op != NET_CONV)
+			continue;
+		if (asprintf(&path, "%s/%s.weight%s.npy", directory, net->nodes[i / 2].name, i % 2 ? ".krsc" : "") < 0)
+			return wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
+		result = take_input(files, "weights", path);
+		free(path);
+	}
+	return result;
+}
+
+static int check_output(struct files *files, const char *path, bool *there, struct stat *status)
+{
+	*there = !stat(path, status) && S_ISREG(status->st_mode);
+	for (size_t i = 0; *there && i < files->count; i++)
+		if (files->taken[i].device == status->st_dev && files->taken[i].inode == status->st_ino)
+			return wc_fail(files->err, WC_ERR_INPUT, "--%s: '%s' is the file of --%s too, and would be overwritten", files->option, path,
+				       files->taken[i].option);
+	return 0;
+}
+
+static int check_dumped(void *context, const char *name)
+{
+	struct files *files = context;
+	struct stat status;
+	char *path = NULL;
+	bool there;
+	int result;
+
+	if (asprintf(&path, "%s/%s", files->directory, name) < 0)
+		return wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
+	result = check_output(files, path, &there, &status);
+	free(path);
+	return result;
+}
+
+static int check_file(struct files *files, const char *option, const char *path)
+{
+	struct stat status;
+	bool there;
+	int result;
+
+	files->option = option;
+	result = check_output(files, path, &there, &status);
+	return result || !there ? result : take(files, option, &status);
+}
+
+static int check_schedule(struct files *files, const struct run_outputs *outputs, const struct net *net)
+{
+	char *waves = outputs->paths[RUN_WAVES] ? run_waveform_path(outputs->paths[RUN_WAVES]) : NULL, *aside = NULL;
+	int result = outputs->paths[RUN_WAVES] && !waves ? wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files") : 0;
+
+	for (int i = 0; !result && i < RUN_OUTPUTS; i++)
+		if (outputs->paths[i] && i != RUN_DUMP)
+			result = check_file(files, run_output_option(i), outputs->paths[i]);
+	// The waveform's writer makes, and in the end removes, a second file.
+	if (!result && waves)
+		result = asprintf(&aside, "%s.hier", waves) < 0 ? wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files")
+								: check_file(files, run_output_option(RUN_WAVES), aside);
+	free(aside);
+	free(waves);
+	if (!result && outputs->paths[RUN_DUMP]) {
+		files->option = run_output_option(RUN_DUMP);
+		files->directory = outputs->paths[RUN_DUMP];
+		result = collect_dump_names(net, check_dumped, files);
+	}
+	return result;
+}
+
+int run_inputs_check(const struct run_words *words, const char *const *schedules, int count, const struct net *net, struct wc_error *err)
+{
+	struct files files = {.err = err};
+	int result;
+
+	if (!(result = take_input(&files, "net", words->net)) && !(result = take_input(&files, "input", words->input)) &&
+	    !(result = take_input(&files, "gradient", words->gradient)))
+		result = take_weights(&files, words->weights, net);
+	for (int i = 0; !result && i < count; i++)
+		if (cli_is_schedule_file(schedules[i]))
+			result = take_input(&files, "schedule", schedules[i]);
+	for (int i = 0; !result && i < count; i++) {
+		struct run_outputs outputs;
+
+		result = run_outputs_make(&outputs, words, schedules[i], count > 1, err);
+		if (result)
+			break;
+		result = check_schedule(&files, &outputs, net);
+		run_outputs_release(&outputs);
+	}
+	wc_free(files.taken);
+	return result;
+}
