@@ -95,6 +95,25 @@ Test(planners, a_layer_that_fits_in_no_way_is_named_with_its_bytes)
 	net_release(&net);
 }
 
+// The search goes over hundreds of sub-batches and up to 16384 strips; those that cannot fit cost it nothing.
+Test(planners, what_cannot_fit_is_told_soon_at_any_size, .timeout = 60)
+{
+	static const char text[] = "name: wide\ninput: {height: 16384, width: 16384, channels: 1}\nnodes:\n"
+				   "  - {name: c1, op: conv, channels: 1, kernel: 3, pad: 1}\n";
+	struct plan_options options = common_options(65535, 65536);
+	struct net net;
+
+	tests_net(&net, text);
+	for (int p = 0; plan_name(p); p++) {
+		struct wc_error err = { "" };
+		struct schedule schedule;
+
+		cr_assert_eq(plan_by_name(&schedule, plan_name(p), &net, &options, &err), WC_ERR_INPUT);
+		cr_assert(strstr(err.text, "cannot fit layer 'c1'") && strstr(err.text, "buffer has 65536"), "%s: %s", plan_name(p), err.text);
+	}
+	net_release(&net);
+}
+
 // The least that a 3x3 convolution needs: three input rows, one output row, two slices of one filter.
 Test(planners, one_row_strip_is_enough)
 {

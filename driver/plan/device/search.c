@@ -19,6 +19,33 @@ static int next_sub_batch(int batch, int sub_batch)
 	return 0;
 }
 
+// The largest sub-batch of which no statement's slab alone exceeds the buffer, whatever the policies; 0: not even one sample.
+static int sub_batch_limit(const struct planner *planner, const struct sched_group *group)
+{
+	const struct plan_options *options = planner->options;
+	uint64_t most = 1, limit;
+
+	for (int i = 0; i < group->strip_count; i++)
+		for (int j = 0; j < group->strips[i].statement_count; j++) {
+			const struct sched_statement *statement = &group->strips[i].statements[j];
+			const uint64_t pitch = rows_pitch_bytes(planner->net, statement->tensor, statement->node, options->bus_bytes);
+			const uint64_t bytes = (uint64_t)(statement->hi - statement->lo) * pitch;
+
+			most = bytes > most ? bytes : most;
+		}
+	limit = options->buffer_bytes / most;
+	return limit < (uint64_t)options->batch ? (int)limit : options->batch;
+}
+
+// Where to begin: the largest sub-batch, of those that next_sub_batch() steps through, that is not beyond the limit; 1 if there is none,
+// which then fails with a message.
+static int first_sub_batch(const struct planner *planner, const struct sched_group *group)
+{
+	const int batch = planner->options->batch, limit = sub_batch_limit(planner, group);
+
+	return limit <= 1 ? 1 : (int)div_up(batch, div_up(batch, limit));
+}
+
 int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, bool narrow,
 		     struct choice *choice)
 {
@@ -42,11 +69,11 @@ int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase 
 	trial.tiling = choice->group.tiling;
 	trial.strips = choice->group.strips;
 	trial.strip_count = choice->group.strip_count;
-	for (trial.sub_batch = planner->options->batch; trial.sub_batch && !settled;
+	for (trial.sub_batch = first_sub_batch(planner, &trial); trial.sub_batch && !settled;
 	     trial.sub_batch = next_sub_batch(planner->options->batch, trial.sub_batch)) {
-		double bound;
+		double bound = 0;
 
-		rc = policy_bound(planner, &trial, &bound);
+		rc = found ? 0 : policy_bound(planner, &trial, &bound);
 		// Smaller sub-batches only make more commands.
 		if (rc || (!found && bound >= choice->cost))
 			break;
