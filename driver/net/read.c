@@ -3,12 +3,15 @@
 // From a YAML document to a network: all nodes, then their inputs by name, the order of execution, shapes, links.
 #include "driver/net/read.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/net/order.h"
 #include "driver/net/shape.h"
+
+enum { DEPTH_MAX = 16 };
 
 static int no_memory(struct reader *reader)
 {
@@ -238,6 +241,31 @@ static int parse_error(const yaml_parser_t *parser, const char *file, struct wc_
 		       parser->problem ? parser->problem : "syntax error");
 }
 
+// Lists and mappings within each other, ahead of loading: libyaml's time grows with the square of the depth, and a network needs 4. What is
+// no YAML ends the walk; loading says why.
+static int check_depth(const char *file, const char *text, size_t bytes, struct wc_error *err)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool more = true;
+	int depth = 0, rc = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+	while (!rc && more && yaml_parser_parse(&parser, &event)) {
+		depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+		depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+		if (depth > DEPTH_MAX)
+			rc = wc_fail(err, WC_ERR_INPUT, "%s:%zu: lists and mappings lie more than %d deep in each other", file, event.start_mark.line + 1,
+				     DEPTH_MAX);
+		more = event.type != YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
 // Errors in a second document would pass unseen if only the first one were parsed.
 int net_parse(struct net *net, const char *file, const char *text, size_t bytes, int image, struct wc_error *err)
 {
@@ -248,6 +276,9 @@ int net_parse(struct net *net, const char *file, const char *text, size_t bytes,
 	int rc;
 
 	memset(net, 0, sizeof(*net));
+	rc = check_depth(file, text, bytes, err);
+	if (rc)
+		return rc;
 	if (!yaml_parser_initialize(&parser))
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);

@@ -2,6 +2,7 @@
 //
 // Network files: what a good one means, and that every bad one is refused with file, line and node.
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -101,6 +102,30 @@ Test(read, bad_files_are_refused_with_place_and_cause)
 		  "node 'a': it has 68719476736 weights, limit 2147483647");
 	text_must_fail(HEAD CONV "---\nname: second\n", ":6:", "a second document");
 	text_must_fail(HEAD CONV "---\n[\n", ":", "not YAML");
+}
+
+// A text of one opening over and over; loading it would take minutes.
+static void fill(char *text, size_t bytes, const char *word)
+{
+	for (size_t i = 0; i + 1 < bytes; i++)
+		text[i] = word[i % strlen(word)];
+	text[bytes - 1] = '\0';
+}
+
+Test(read, deep_nesting_is_refused_at_once, .timeout = 20)
+{
+	static const char *const words[] = {"[", "{", "[\n", "- ", "? ", "[{a: "};
+	enum { BYTES = 100000 };
+	char *text = malloc(BYTES);
+
+	cr_assert(text);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		fill(text, BYTES, words[i]);
+		text_must_fail(text, ":", "more than 16 deep");
+	}
+	free(text);
+	text_must_fail("name: [[[[[[[[[[[[[[[n]]]]]]]]]]]]]]]\ninput: 1\nnodes: 1\n", ":1:", "must be a word");
+	text_must_fail("name: [[[[[[[[[[[[[[[[n]]]]]]]]]]]]]]]]\ninput: 1\nnodes: 1\n", ":1:", "more than 16 deep");
 }
 
 Test(read, unknown_names_list_what_there_is)
