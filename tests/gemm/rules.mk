@@ -22,7 +22,7 @@ $(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a: tests/gemm/rtl/gemm_bench.sv $(GEMM_RTL) 
 	$$(Q)$(VERILATOR) $(GEMM_VFLAGS) --prefix Vgemm_$(1) --top gemm_bench -GRows=$(word 1,$(GEMM_$(1))) -GCols=$(word 2,$(GEMM_$(1))) \
 		-GAccRows=$(word 3,$(GEMM_$(1))) -GGbufBytes=$(word 4,$(GEMM_$(1))) -GLineBytes=$(word 5,$(GEMM_$(1))) \
 		-GMacStages=$(word 6,$(GEMM_$(1))) --Mdir $$(@D) $(GEMM_RTL) tests/gemm/rtl/gemm_bench.sv
-	$$(Q)$(MAKE) -s --no-print-directory -C $$(@D) -f Vgemm_$(1).mk CXX="$(CXX)" OPT_FAST="-O2 -march=native" OPT_SLOW=-O1 Vgemm_$(1)__ALL.a > $$(@D)/log
+	$$(Q)$$(MAKE) -s --no-print-directory -C $$(@D) -f Vgemm_$(1).mk CXX="$(CXX)" OPT_FAST="-O2 -march=native" OPT_SLOW=-O1 Vgemm_$(1)__ALL.a > $$(@D)/log
 $(GEMM_MODELS)/shim_$(1).o: tests/gemm/shim.cpp tests/gemm/models.h traces/splitmix.h $(GEMM_MODELS)/$(1)/Vgemm_$(1)__ALL.a
 	$$(call say,CXX,$$@)
 	$$(Q)$(GEMM_CXX) -I. -I$(GEMM_MODELS)/$(1) -DMODEL=Vgemm_$(1) -DOPS=gemm_$(1) -DHEADER='"Vgemm_$(1).h"' -DROWS=$(word 1,$(GEMM_$(1))) \
