@@ -93,6 +93,15 @@ static void set_reserved(struct bench *b, union command *c)
 	c->bytes[WC_COMMAND_BYTES - 1] = 1;
 }
 
+// Every bit of `flags` that the command does not define.
+static uint16_t flag;
+
+static void set_flag(struct bench *b, union command *c)
+{
+	(void)b;
+	c->load.flags |= flag;
+}
+
 static void set_zero_count(struct bench *b, union command *c)
 {
 	(void)b;
@@ -163,6 +172,15 @@ Test(errors, commands_that_cannot_be_meant_are_refused)
 	on_both(set_reserved, WC_OP_STORE, WC_STATUS_BAD_FIELD);
 	on_both(set_reserved, WC_OP_VECTOR, WC_STATUS_BAD_FIELD);
 	on_both(set_zero_count, WC_OP_STORE, WC_STATUS_BAD_FIELD);
+	for (int bit = 0; bit < 16; bit++) {
+		flag = (uint16_t)(1 << bit);
+		on_both(set_flag, WC_OP_LOAD, WC_STATUS_BAD_FIELD);
+		on_both(set_flag, WC_OP_STORE, WC_STATUS_BAD_FIELD);
+		if (bit > 0)
+			on_both(set_flag, WC_OP_VECTOR, WC_STATUS_BAD_FIELD);
+		if (bit > 1)
+			on_both(set_flag, WC_OP_GEMM, WC_STATUS_BAD_FIELD);
+	}
 	on_both(set_long_row, WC_OP_LOAD, WC_STATUS_BAD_FIELD);
 	on_both(set_many_rows, WC_OP_GEMM, WC_STATUS_BAD_FIELD);
 	on_both(set_many_columns, WC_OP_GEMM, WC_STATUS_BAD_FIELD);

@@ -99,7 +99,24 @@ Test(commands, every_limit_of_every_field_is_checked)
 			checked++;
 		}
 	}
-	cr_assert_geq(checked, 90, "the field table has lost limits: %d", checked);
+	cr_assert_geq(checked, 94, "the field table has lost limits: %d", checked);
+	device_close(&device);
+}
+
+Test(commands, every_undefined_flag_must_be_zero)
+{
+	static const int defined[] = {[WC_OP_LOAD] = 0, [WC_OP_STORE] = 0, [WC_OP_GEMM] = 2, [WC_OP_VECTOR] = 1};
+	struct device device;
+
+	device_open(&device, &device_small, 1);
+	for (uint8_t opcode = WC_OP_LOAD; opcode <= WC_OP_VECTOR; opcode++)
+		for (int bit = defined[opcode]; bit < 16; bit++) {
+			uint8_t command[WC_COMMAND_BYTES];
+
+			good_command(&device, opcode, command);
+			command[offsetof(struct wc_load_command, flags) + bit / 8] |= (uint8_t)(1 << bit % 8);
+			expect_refused(command, WC_STATUS_BAD_FIELD, "flags");
+		}
 	device_close(&device);
 }
 
