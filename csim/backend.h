@@ -172,6 +172,8 @@ struct wc_rtl_options {
 	bool random_memory;        // random latency up to twice that, and random back-pressure on every channel
 	const char *waveform;      // FST file or NULL; needs a library built with WAVES=1
 	uint64_t wave_from, wave_to; // window in cycles for the waveform; to 0: to the end
+	bool pe_window;            // show 4 x 4 PEs of the array macro in the waveform; needs `waveform` and an array in C (dpi)
+	int pe_row, pe_column;     // ... from this one on, moved inward where they would leave the array
 };
 // csim/rtl: loads the library and checks its parameters against `params`.
 struct wc_backend *wc_rtl_create(const struct wc_device_params *params, const struct wc_rtl_options *options, struct wc_memory *memory, struct wc_error *err);

@@ -70,6 +70,7 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 		$(if $(call rtl_has,$*,rand),--x-assign unique --x-initial unique,--x-assign fast --x-initial fast) \
 		-CFLAGS "$(RTL_CXXFLAGS) -I$(CURDIR) -I$(CURDIR)/$(GEN) -include csim/rtl/shim/printf.h -DWC_ROWS=$(call rtl_rows,$*) -DWC_COLS=$(call rtl_cols,$*) \
 			-DWC_ACC_ROWS=$(RTL_ACC_ROWS) -DWC_GBUF_BYTES=$(call rtl_gbuf,$*) -DWC_BUS_BYTES=$(call rtl_bus,$*) \
+			-DWC_ARRAY_MACRO=$(if $(filter dpi,$(call rtl_arith,$*)),1,0) \
 			-DWC_MEM_PORTS=$(call rtl_ports,$*) -DWC_MAC_STAGES=$(call rtl_stages,$*)" \
 		-LDFLAGS "-shared -Wl,--version-script=$(CURDIR)/csim/rtl/shim/exports.map -Wl,-Bsymbolic" \
 		-MAKEFLAGS "OPT_FAST=-O3 OPT_SLOW=-O1 OPT_GLOBAL=-O2 CXX='$(CXX)' LINK='$(CXX)'" \

@@ -39,7 +39,7 @@ int array_dpi_step(int id, const uint32_t *a, const uint32_t *a_valid, const uin
 	return active | array_macro_has_window(m) << 1;
 }
 
-void array_dpi_window(int id, uint32_t *psum, uint32_t *w0, uint32_t *w1, uint32_t *a, uint32_t *valid)
+void array_dpi_window(int id, uint32_t *psum, uint32_t *w0, uint32_t *w1, uint32_t *a, uint32_t *valid, int *row, int *col)
 {
 	struct array_macro_view view;
 
@@ -49,4 +49,6 @@ void array_dpi_window(int id, uint32_t *psum, uint32_t *w0, uint32_t *w1, uint32
 	memcpy(w1, view.w1, sizeof(view.w1));
 	memcpy(a, view.a, sizeof(view.a));
 	*valid = view.valid;
+	*row = view.row;
+	*col = view.col;
 }

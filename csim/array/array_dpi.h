@@ -16,7 +16,7 @@ void array_dpi_reset(int id);
 int array_dpi_step(int id, const uint32_t *a, const uint32_t *a_valid, const uint32_t *a_sel, const uint32_t *w,
 		   const uint32_t *w_en, const uint32_t *w_sel, uint32_t *psum, uint32_t *psum_valid);
 
-// The window of 4 x 4 PEs after the last step: 16 x 32, 16 x 16, 16 x 16, 16 x 16 and 16 bits.
-void array_dpi_window(int id, uint32_t *psum, uint32_t *w0, uint32_t *w1, uint32_t *a, uint32_t *valid);
+// The window of 4 x 4 PEs after the last step: 16 x 32, 16 x 16, 16 x 16, 16 x 16 and 16 bits, and where its first PE lies.
+void array_dpi_window(int id, uint32_t *psum, uint32_t *w0, uint32_t *w1, uint32_t *a, uint32_t *valid, int *row, int *col);
 
 #endif

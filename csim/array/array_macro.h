@@ -93,6 +93,7 @@ struct array_macro_view {
 	uint16_t w1[ARRAY_MACRO_WINDOW * ARRAY_MACRO_WINDOW];
 	uint16_t a[ARRAY_MACRO_WINDOW * ARRAY_MACRO_WINDOW];
 	uint32_t valid; // one bit per PE
+	int row, col;   // of the first PE
 };
 void array_macro_set_window(struct array_macro *m, int row, int col);
 bool array_macro_has_window(const struct array_macro *m);

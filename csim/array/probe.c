@@ -83,6 +83,8 @@ bool array_macro_has_window(const struct array_macro *m)
 void array_macro_view(const struct array_macro *m, struct array_macro_view *view)
 {
 	view->valid = 0;
+	view->row = m->head.window_row;
+	view->col = m->head.window_col;
 	for (int i = 0; i < ARRAY_MACRO_WINDOW * ARRAY_MACRO_WINDOW; i++) {
 		int row = m->head.window_row + i / ARRAY_MACRO_WINDOW;
 		int col = m->head.window_col + i % ARRAY_MACRO_WINDOW;

@@ -11,7 +11,7 @@
 
 #define WC_RTL_SYMBOL "wc_rtl"
 
-enum { WC_RTL_ABI = 2 }; // changes with anything in this file, backend.h or memory.h that both sides use
+enum { WC_RTL_ABI = 3 }; // changes with anything in this file, backend.h or memory.h that both sides use
 
 struct wc_rtl_setup {
 	struct wc_memory *memory; // borrowed
@@ -20,6 +20,8 @@ struct wc_rtl_setup {
 	bool random_memory;
 	const char *waveform;     // NULL: none; borrowed during create()
 	uint64_t wave_from, wave_to;
+	bool pe_window;
+	int pe_row, pe_column;
 };
 
 struct wc_rtl_model;
@@ -27,7 +29,7 @@ struct wc_rtl_model;
 struct wc_rtl {
 	int abi;
 	struct wc_device_params params; // what the configuration was built for
-	bool has_waves;
+	bool has_waves, has_macro;      // built with waveforms, with the array as C macro
 	struct wc_rtl_model *(*create)(const struct wc_rtl_setup *setup, struct wc_error *err);
 	void (*free)(struct wc_rtl_model *model);
 	uint32_t (*csr_read)(struct wc_rtl_model *model, uint32_t offset);

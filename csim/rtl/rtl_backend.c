@@ -182,6 +182,16 @@ struct wc_backend *wc_rtl_create(const struct wc_device_params *params, const st
 			options->waveform, options->library);
 		goto release;
 	}
+	if (options->pe_window && !(options->waveform && rb->rtl->has_macro)) {
+		wc_fail(err, WC_ERR_INPUT, "cannot show a window of PEs: %s",
+			options->waveform ? "the library has no array macro; use a configuration with dpi in its name" : "no waveform is recorded");
+		goto release;
+	}
+	if (options->pe_window && (options->pe_row < 0 || options->pe_row >= params->rows || options->pe_column < 0 || options->pe_column >= params->cols)) {
+		wc_fail(err, WC_ERR_INPUT, "cannot show a window of PEs from (%d, %d): the array is %dx%d", options->pe_row, options->pe_column, params->rows,
+			params->cols);
+		goto release;
+	}
 	if (options->waveform) {
 		rb->waveform = strdup(options->waveform);
 		if (!rb->waveform) {
@@ -196,6 +206,9 @@ struct wc_backend *wc_rtl_create(const struct wc_device_params *params, const st
 		.waveform = rb->waveform,
 		.wave_from = options->wave_from,
 		.wave_to = options->wave_to,
+		.pe_window = options->pe_window,
+		.pe_row = options->pe_row,
+		.pe_column = options->pe_column,
 	};
 	if (reset(&rb->base, 0, err))
 		goto release;

@@ -26,6 +26,7 @@ static const struct poptOption table[] = {
 	{"trace-level", 0, POPT_ARG_STRING, &words.trace_level, 0, "run, layer, tile, wave or cycle (default tile)", "LEVEL"},
 	{"waves", 0, POPT_ARG_STRING, &words.waves, 0, "record a waveform (rtl backend)", "FILE.fst"},
 	{"waves-window", 0, POPT_ARG_STRING, &words.waves_window, 0, "cycles to record (default: all)", "FROM:TO"},
+	{"pe-window", 0, POPT_ARG_STRING, &words.pe_window, 0, "show 4 x 4 PEs of an array in C (--arith dpi) in the waveform", "ROW,COLUMN"},
 	{"random-memory", 0, POPT_ARG_NONE, &words.random_memory, 0, "random latency and back-pressure of the memory", NULL},
 	{"random-reset", 0, POPT_ARG_NONE, &words.random_reset, 0, "undefined state takes values from the seed", NULL},
 	{"latency", 0, POPT_ARG_STRING, &words.latency, 0, "memory latency in cycles (default 100)", "N"},

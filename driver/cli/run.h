@@ -17,7 +17,7 @@ enum { RUN_SCHEDULES_MAX = 64 };
 // Words of the command line; NULL: not given.
 struct run_words {
 	struct cli_device_words device;
-	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window,
+	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
 		*latency, *fault, *jobs;
 	int json, random_memory, random_reset;
 };
@@ -113,7 +113,7 @@ void run_print_table(json_t *const *results, int count, FILE *file);
 
 // The mismatch in words: layer, tile, element, values, stage at fault. Lines end with a newline.
 void run_write_report(const struct run_result *result, const struct net *net, const struct wc_device_params *params, FILE *file);
-// "rerun: PROGRAM run ..." with every option that matters, and a waveform window round `cycle` (0: none).
-void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file);
+// "rerun: PROGRAM run ..." with every option that matters, and a waveform window round the mismatch.
+void run_write_rerun(const struct run_job *job, const char *schedule, const struct run_result *result, FILE *file);
 
 #endif

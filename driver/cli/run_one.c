@@ -137,7 +137,7 @@ static void add_report(json_t *object, const struct run_job *job, const char *sc
 		return;
 	}
 	run_write_report(result, job->net, &job->device.params, file);
-	run_write_rerun(job, schedule, result->mismatch.cycle, file);
+	run_write_rerun(job, schedule, result, file);
 	fclose(file);
 	json_object_set_new(object, "report", wct_json_text(text));
 	free(text);

@@ -24,6 +24,27 @@ static int parse_window(const char *text, uint64_t *from, uint64_t *to, struct w
 	return result;
 }
 
+// ROW,COLUMN of --pe-window.
+static int parse_pe_window(const char *text, const struct wc_device_params *params, struct wc_rtl_options *rtl, struct wc_error *err)
+{
+	char first[32];
+	const size_t length = strcspn(text, ",");
+	uint64_t row, column;
+	int result;
+
+	if (text[length] != ',' || !length || length >= sizeof(first))
+		return wc_fail(err, WC_ERR_INPUT, "--pe-window: '%s' is not ROW,COLUMN", text);
+	memcpy(first, text, length);
+	first[length] = '\0';
+	if ((result = cli_number("pe-window", first, 0, (uint64_t)params->rows - 1, &row, err)) ||
+	    (result = cli_number("pe-window", text + length + 1, 0, (uint64_t)params->cols - 1, &column, err)))
+		return result;
+	rtl->pe_window = true;
+	rtl->pe_row = (int)row;
+	rtl->pe_column = (int)column;
+	return 0;
+}
+
 // Options that the model has no use for are an error, not silently dropped.
 static int refuse_for_model(const struct run_words *words, struct wc_error *err)
 {
@@ -33,6 +54,7 @@ static int refuse_for_model(const struct run_words *words, struct wc_error *err)
 	} given[] = {
 		{"waves", words->waves},
 		{"waves-window", words->waves_window},
+		{"pe-window", words->pe_window},
 		{"arith", words->arith},
 		{"latency", words->latency},
 		{"ports", words->device.ports},
@@ -68,10 +90,16 @@ static int parse_device(struct run_job *job, const struct cli_problem *problem, 
 	job->arith = words->arith ? words->arith : problem->device.rows * problem->device.cols <= DPI_FROM ? "rtl" : "dpi";
 	if (words->waves_window && !words->waves)
 		return wc_fail(err, WC_ERR_INPUT, "--waves-window needs --waves FILE");
+	if (words->pe_window && !words->waves)
+		return wc_fail(err, WC_ERR_INPUT, "--pe-window needs --waves FILE");
+	if (words->pe_window && strcmp(job->arith, "dpi"))
+		return wc_fail(err, WC_ERR_INPUT, "--pe-window needs --arith dpi, the array as a C macro");
 	if (words->latency)
 		result = cli_number("latency", words->latency, 1, 1000000, &latency, err);
 	if (!result && words->waves_window)
 		result = parse_window(words->waves_window, &job->device.rtl.wave_from, &job->device.rtl.wave_to, err);
+	if (!result && words->pe_window)
+		result = parse_pe_window(words->pe_window, &problem->device, &job->device.rtl, err);
 	job->device.rtl.latency_cycles = (uint32_t)latency;
 	job->device.rtl.random_memory = words->random_memory;
 	return result;

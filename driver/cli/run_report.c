@@ -115,8 +115,9 @@ static void write_option(const char *option, const char *value, FILE *file)
 	write_word(value, file);
 }
 
-void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t cycle, FILE *file)
+void run_write_rerun(const struct run_job *job, const char *schedule, const struct run_result *result, FILE *file)
 {
+	const uint64_t cycle = result->mismatch.cycle;
 	const struct run_words *words = job->words;
 	const struct wc_device_params *device = &job->device.params;
 	const bool rtl = job->device.kind == DEVICE_RTL;
@@ -151,9 +152,12 @@ void run_write_rerun(const struct run_job *job, const char *schedule, uint64_t c
 	if (rtl && words->waves) {
 		write_option("waves", words->waves, file);
 		write_option("waves-window", words->waves_window, file);
+		write_option("pe-window", words->pe_window, file);
 	} else if (rtl && cycle) {
 		fprintf(file, " --waves mismatch.fst --waves-window %" PRIu64 ":%" PRIu64, cycle > WINDOW_BEFORE ? cycle - WINDOW_BEFORE : 0,
 			cycle + WINDOW_AFTER);
+		if (!strcmp(job->arith, "dpi") && result->diagnosis.pe_row >= 0 && result->diagnosis.column >= 0)
+			fprintf(file, " --pe-window %d,%d", result->diagnosis.pe_row, result->diagnosis.column);
 	}
 	fprintf(file, "\n");
 }

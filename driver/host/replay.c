@@ -120,6 +120,7 @@ int replay_run(struct replay *replay, const struct device *device, uint64_t seed
 		observer.probe_column = n;
 	}
 	second.rtl.waveform = NULL;
+	second.rtl.pe_window = false;
 	alone.load.wait_load = alone.load.wait_gemm = alone.load.wait_vector = alone.load.wait_store = 0;
 	if ((result = allocate(replay, device->params.buffer_bytes, err)) ||
 	    (result = wc_memory_init(&memory, device->params.bus_bytes, region_bytes, err)) ||

@@ -4,8 +4,8 @@
 // PE grid is a cycle-exact C macro (csim/array) behind one DPI call per clock edge. Same bits at every port in every cycle.
 //
 // The macro is found by this instance's hierarchical name; its C interface reads column sums and weights, flips bits, saves and
-// restores. No call is made while nothing is in flight. When a window is set there, its 4 x 4 PEs show in the win_ signals, PE
-// (i, j) of the window at index 4 * i + j.
+// restores. No call is made while nothing is in flight. When a window is set there (wavecore run --pe-window), its 4 x 4 PEs show in
+// the win_ signals and, in waveforms, one by one: PE (win_row + i, win_col + j) as g_win_row[i].g_win_col[j].
 //
 // The model holds an id instead of a pointer, so that a saved model can be restored in another process.
 `default_nettype none
@@ -39,7 +39,7 @@ module array_dpi #(
     output bit [Cols*32-1:0] psum, output bit [Cols-1:0] psum_valid);
   import "DPI-C" function void array_dpi_window(
     input int id, output bit [511:0] psum, output bit [255:0] w0, output bit [255:0] w1, output bit [255:0] a,
-    output bit [15:0] valid);
+    output bit [15:0] valid, output int row, output int col);
 
   int id;
   initial begin
@@ -60,6 +60,22 @@ module array_dpi #(
   bit [255:0]       win_w1;
   bit [255:0]       win_a;
   bit [15:0]        win_valid;
+  int               win_row;
+  int               win_col;
+
+  genvar i, j;
+  generate
+    for (i = 0; i < 4; i = i + 1) begin : g_win_row
+      for (j = 0; j < 4; j = j + 1) begin : g_win_col
+        localparam integer Pe = 4 * i + j;
+        wire [31:0] psum  = win_psum[32*Pe+:32];
+        wire [15:0] w0    = win_w0[16*Pe+:16];
+        wire [15:0] w1    = win_w1[16*Pe+:16];
+        wire [15:0] a     = win_a[16*Pe+:16];
+        wire        valid = win_valid[Pe];
+      end
+    end
+  endgenerate
   // verilator lint_on UNUSEDSIGNAL
 
   // The C calls fill variables that only this process uses; what others read is assigned at the end.
@@ -75,7 +91,7 @@ module array_dpi #(
       active_q <= status[0];
       psum_o <= psum_next;
       psum_valid_o <= psum_valid_next;
-      if (status[1]) array_dpi_window(id, win_psum, win_w0, win_w1, win_a, win_valid);
+      if (status[1]) array_dpi_window(id, win_psum, win_w0, win_w1, win_a, win_valid, win_row, win_col);
 `ifdef WC_ASSERT
       // The macro keeps one row number per column for weights on their way.
       one_weight_row : assert ((w_en_i & (w_en_i - 1'b1)) == {Rows{1'b0}});

@@ -192,6 +192,8 @@ static bool connect(struct wc_rtl_model *m, const struct wc_rtl_setup *setup)
 	m->probes.state = &m->state;
 	m->probes.faults = &m->faults;
 	m->probes.mac_stages = WC_MAC_STAGES;
+	if (setup->pe_window && m->state.macro)
+		array_macro_set_window(m->state.macro, setup->pe_row, setup->pe_column);
 	return m->state.banks[0] && m->state.accumulator[0] && (m->state.psum || m->state.macro);
 }
 
@@ -416,6 +418,7 @@ extern "C" __attribute__((visibility("default"))) const struct wc_rtl wc_rtl = {
 	WC_RTL_ABI,
 	{ WC_ROWS, WC_COLS, WC_ACC_ROWS, WC_MAC_STAGES, WC_GBUF_BYTES, WC_BUS_BYTES, WC_MEM_PORTS },
 	VM_TRACE,
+	WC_ARRAY_MACRO,
 	model_create,
 	model_free,
 	csr_read,
