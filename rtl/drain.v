@@ -6,7 +6,7 @@
 //   cycle t      row is read from the accumulator
 //   cycle t + 1  converted and requested; held until granted, while the next row waits
 //
-// out_* describe the row at the port; out_rows_o of the tile's rows have been written. A row outside the global buffer is not written:
+// out_* describe the row at the port; out_rows_o of the tile's rows have been written. A row outside the global buffer, or beyond the walk's end, is not written:
 // error_o stays set and the unit stands still.
 `default_nettype none
 
@@ -66,6 +66,7 @@ module drain #(
   wire        begin_tile = !active_q && tile_valid_i;
   wire        row_last = row_q + 16'd1 == tile_m_rows_i;
   wire [31:0] addr;
+  wire        ended;
   wire        wrap0, wrap1, wrap2;
 
   assign read_o = active_q && (!out_valid_q || out_done);
@@ -82,6 +83,7 @@ module drain #(
       .start_i(tile_walk_i[StartL+:48]),
       .delta_i(tile_walk_i[DeltaL+:96]),
       .addr_o (addr),
+      .ended_o(ended),
       .wrap0_o(wrap0),
       .wrap1_o(wrap1),
       .wrap2_o(wrap2)
@@ -129,7 +131,7 @@ module drain #(
     end
   always @(posedge clk_i)
     if (read_o) begin
-      bad_q <= addr >= LimitWord || addr_end > {1'b0, LimitWord};
+      bad_q <= ended || addr >= LimitWord || addr_end > {1'b0, LimitWord};
       last_q <= row_last;
       fp32_q <= tile_fp32_i;
       side_q <= tile_side_i;

@@ -14,7 +14,7 @@
 // KIsRow = 1 (operand B): a row is k, its columns are n.
 // Width is the length of a segment in modes 1 and 2: Rows for A, Cols for B.
 //
-// An access outside [0, GbufBytes) is not made: error_o stays set with that tile's number and the fetcher stands still.
+// An access outside [0, GbufBytes), or at a position beyond the end of a walk, is not made: error_o stays set with that tile's number and the fetcher stands still.
 `default_nettype none
 
 module fetch #(
@@ -89,6 +89,7 @@ module fetch #(
 
   // ---- the present segment ----
   wire [31:0] vector_addr, y, x, tap_offset, ty, tx;
+  wire        vectors_ended, taps_ended;
   wire [15:0] tap_left;
 
   wire        step;          // the present segment goes into the segment register
@@ -125,6 +126,7 @@ module fetch #(
       .load_fields_i(load_fields),
       .fields_i     (fields_q),
       .addr_o       (vector_addr),
+      .ended_o      (vectors_ended),
       .y_o          (y),
       .x_o          (x)
   );
@@ -141,6 +143,7 @@ module fetch #(
       .offset_o     (tap_offset),
       .ty_o         (ty),
       .tx_o         (tx),
+      .ended_o      (taps_ended),
       .left_o       (tap_left)
   );
 
@@ -201,7 +204,7 @@ module fetch #(
   always @(posedge clk_i)
     if (step) begin
       seg_pad_q <= pad;
-      seg_bad_q <= !pad && (addr >= LimitWord || addr_end > {1'b0, LimitWord});
+      seg_bad_q <= !empty && (vectors_ended || taps_ended || (in_image && (addr >= LimitWord || addr_end > {1'b0, LimitWord})));
       seg_begin_q <= wave_begin_q;
       seg_addr_q <= addr;
       seg_len_q <= len;

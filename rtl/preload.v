@@ -3,7 +3,7 @@
 // Preload: reads the fp32 sums that a tile starts from into its side of the accumulator, row by row, ahead of the tile's waves.
 // It waits until the tile that used the side before is drained. Tiles without preload are passed over.
 //
-// A row outside the global buffer is not read: error_o stays set and the unit stands still.
+// A row outside the global buffer, or beyond the walk's end, is not read: error_o stays set and the unit stands still.
 `default_nettype none
 
 module preload #(
@@ -56,7 +56,7 @@ module preload #(
   wire                side_free = ahead < 2;
   wire                begin_tile = state_q == WAIT && tile_valid_i && tile_preload_i && side_free;
   wire                row_done = req_o && gnt_i;
-  wire                wrap0, wrap1, wrap2;
+  wire                ended, wrap0, wrap1, wrap2;
 
   index_walk u_walk (
       .clk_i  (clk_i),
@@ -67,13 +67,14 @@ module preload #(
       .start_i(tile_walk_i[StartL+:48]),
       .delta_i(tile_walk_i[DeltaL+:96]),
       .addr_o (addr_o),
+      .ended_o(ended),
       .wrap0_o(wrap0),
       .wrap1_o(wrap1),
       .wrap2_o(wrap2)
   );
 
   wire [32:0] addr_end = {1'b0, addr_o} + {17'd0, size_o};
-  wire        bad = addr_o >= LimitWord || addr_end > {1'b0, LimitWord};
+  wire        bad = ended || addr_o >= LimitWord || addr_end > {1'b0, LimitWord};
 
   assign size_o = {tile_n_cols_i[13:0], 2'b00};
   assign req_o = state_q == READ && !bad && !halt_i;

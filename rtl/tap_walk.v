@@ -27,6 +27,7 @@ module tap_walk (
     output wire [31:0]  offset_o,      // bytes from the vector's tap (0, 0), channel 0
     output wire [31:0]  ty_o,          // image offset of the tap, signed
     output wire [31:0]  tx_o,
+    output wire         ended_o,       // the last element is passed: there is none any more
     output wire [15:0]  left_o         // contiguous elements from here to the end of the tap or merged row; 0 stands for 65536
 );
   localparam integer Origin = wc_cmd_pkg::GEMM_A_BASE_L;
@@ -62,10 +63,11 @@ module tap_walk (
   reg [15:0] run_q, run_d;
   reg [31:0] toff_q, toff_d, eoff_q, eoff_d;
   reg [31:0] ty_q, ty_d, tx_q, tx_d;
+  reg        ended_q, ended_d;
 
-  localparam integer StateBits = 208;
+  localparam integer StateBits = 209;
   reg  [StateBits-1:0] saved_q;
-  wire [StateBits-1:0] advanced = {channels_d, block_d, r_d, s_d, c_d, run_d, toff_d, eoff_d, ty_d, tx_d};
+  wire [StateBits-1:0] advanced = {channels_d, block_d, r_d, s_d, c_d, run_d, toff_d, eoff_d, ty_d, tx_d, ended_d};
 
   // Where a command begins; in mode 1 every vector begins there.
   wire        load_pixels = load_fields_i[ModeL+:8] == 8'd1;
@@ -76,12 +78,13 @@ module tap_walk (
   wire [31:0] tx_start = {{16{load_fields_i[TapXPosL+15]}}, load_fields_i[TapXPosL+:16]};
   wire [StateBits-1:0] first = load_pixels
       ? {load_total, load_block, load_fields_i[TapYStartL+:8], load_fields_i[TapXStartL+:8], load_fields_i[ChanStartL+:16],
-         load_fields_i[RunStartL+:16], 32'd0, {15'd0, load_fields_i[ChanStartL+:16], 1'b0}, ty_start, tx_start}
-      : {load_total, load_block, 8'd0, 8'd0, 16'd0, 16'd0, 32'd0, 32'd0, 32'd0, 32'd0};
+         load_fields_i[RunStartL+:16], 32'd0, {15'd0, load_fields_i[ChanStartL+:16], 1'b0}, ty_start, tx_start, 1'b0}
+      : {load_total, load_block, 8'd0, 8'd0, 16'd0, 16'd0, 32'd0, 32'd0, 32'd0, 32'd0, 1'b0};
 
   assign offset_o = eoff_q;
   assign ty_o = ty_q;
   assign tx_o = tx_q;
+  assign ended_o = ended_q;
   assign left_o = row_merged_i ? fields_i[RunLengthL+:16] - run_q : block_q - c_q;
 
   // The state after len_i elements.
@@ -105,6 +108,7 @@ module tap_walk (
     eoff_d = eoff_next;
     ty_d = ty_q;
     tx_d = tx_q;
+    ended_d = ended_q;
     if (tap_end) begin
       c_d = 16'd0;
       if (!row_end) begin
@@ -124,6 +128,7 @@ module tap_walk (
           ty_d = 32'd0;
           toff_d = walk_end ? 32'd0 : toff_last + fields_i[BlockDeltaL+:32];
           channels_d = channels_next;
+          if (walk_end) ended_d = 1'b1;
           block_d = (chan_block < channels_next) ? chan_block : channels_next;
         end
       end
@@ -133,12 +138,12 @@ module tap_walk (
 
   always @(posedge clk_i)
     if (load_i) begin
-      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q} <= first;
+      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q, ended_q} <= first;
       saved_q <= first;
     end else if (restore_i) begin
-      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q} <= saved_q;
+      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q, ended_q} <= saved_q;
     end else if (advance_i) begin
-      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q} <= advanced;
+      {channels_q, block_q, r_q, s_q, c_q, run_q, toff_q, eoff_q, ty_q, tx_q, ended_q} <= advanced;
       if (commit_i) saved_q <= advanced;
     end
 

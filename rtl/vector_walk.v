@@ -13,6 +13,7 @@ module vector_walk (
     input  wire [671:0] load_fields_i,
     input  wire [671:0] fields_i,
     output wire [31:0]  addr_o,
+    output wire         ended_o,       // the last vector is passed: there is none any more
     output wire [31:0]  y_o,
     output wire [31:0]  x_o
 );
@@ -38,6 +39,7 @@ module vector_walk (
       .start_i(load_fields_i[StartL+:48]),
       .delta_i(fields_i[DeltaL+:96]),
       .addr_o (addr_o),
+      .ended_o(ended_o),
       .wrap0_o(wrap0),
       .wrap1_o(wrap1),
       .wrap2_o(wrap2)

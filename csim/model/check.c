@@ -86,6 +86,7 @@ enum wc_status model_check(const uint8_t *command, const struct wc_device_params
 	for (int i = 0; i < WC_COMMAND_BYTES; i++)
 		if (!used[i] && command[i] != 0)
 			bad_field = true;
+	bad_field |= !wc_command_keeps_rules(command);
 	if (bad_field)
 		return WC_STATUS_BAD_FIELD;
 	if (misaligned)

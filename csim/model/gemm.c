@@ -55,11 +55,6 @@ struct gemm {
 	struct wc_error *err;
 };
 
-static int not_well_formed(const struct gemm *gemm, const char *what)
-{
-	return wc_fail(gemm->err, WC_ERR_SYSTEM, "GEMM command %u (tag %u) is not well-formed: %s", gemm->index, gemm->command->tag, what);
-}
-
 static int probe(const struct gemm *gemm, enum wc_probe_kind kind, int wave, int index, int count)
 {
 	const struct wc_observer *observer = &gemm->model->observer;
@@ -141,16 +136,9 @@ static void strike_accumulator(const struct gemm *gemm, int wave)
 	*sum = golden_float_of(golden_bits_of(*sum) ^ 1u << fault->bit % 32);
 }
 
-static model_result fetch(const struct gemm *gemm, struct operand *operand, int lanes, const char *ended)
+static model_result fetch(const struct gemm *gemm, struct operand *operand, int lanes)
 {
-	switch (operand_wave(operand, gemm->model->buffer, gemm->model->base.params.buffer_bytes, lanes)) {
-	case OPERAND_RANGE:
-		return WC_STATUS_BUFFER_RANGE;
-	case OPERAND_ENDED:
-		return not_well_formed(gemm, ended);
-	default:
-		return 0;
-	}
+	return operand_wave(operand, gemm->model->buffer, gemm->model->base.params.buffer_bytes, lanes) == OPERAND_OK ? 0 : WC_STATUS_BUFFER_RANGE;
 }
 
 static model_result run_wave(struct gemm *gemm, int wave, int lanes)
@@ -158,10 +146,10 @@ static model_result run_wave(struct gemm *gemm, int wave, int lanes)
 	struct wc_model *model = gemm->model;
 	struct model_tile *tile = &model->tile;
 	int m_rows = gemm->command->m_rows;
-	model_result result = fetch(gemm, &gemm->a, lanes, "operand A is read beyond the end of its walk");
+	model_result result = fetch(gemm, &gemm->a, lanes);
 
 	if (!result)
-		result = fetch(gemm, &gemm->b, lanes, "operand B is read beyond the end of its walk");
+		result = fetch(gemm, &gemm->b, lanes);
 	if (!result && model->observer.waves)
 		result = model_event(model, WC_EVENT_WAVE_BEGIN, gemm->index, wave, m_rows, gemm->err);
 	if (result)
@@ -194,9 +182,7 @@ static model_result preload(const struct gemm *gemm)
 
 	row_walk_init(&walk, command, command->pre_base);
 	for (int m = 0; m < command->m_rows; m++) {
-		if (walk.ended)
-			return not_well_formed(gemm, "preloads beyond the end of its walk");
-		if (!model_in_buffer(model, walk.address, bytes))
+		if (walk.ended || !model_in_buffer(model, walk.address, bytes))
 			return WC_STATUS_BUFFER_RANGE;
 		memcpy(model->tile.acc + m * gemm->stride, model->buffer + walk.address, bytes);
 		row_walk_step(&walk);
@@ -219,9 +205,7 @@ static model_result drain(const struct gemm *gemm)
 		const float *sums = model->tile.acc + m * gemm->stride;
 		struct wc_tile_row row = {.command_index = gemm->index, .row = m, .count = command->n_cols, .is_fp32 = is_fp32, .bits = bits};
 
-		if (walk.ended)
-			return not_well_formed(gemm, "drains beyond the end of its walk");
-		if (!model_in_buffer(model, walk.address, (uint64_t)command->n_cols * element_bytes))
+		if (walk.ended || !model_in_buffer(model, walk.address, (uint64_t)command->n_cols * element_bytes))
 			return WC_STATUS_BUFFER_RANGE;
 		for (int n = 0; n < command->n_cols; n++)
 			bits[n] = is_fp32 ? golden_float_bits(sums[n]) : golden_half_from_float(sums[n]);
@@ -245,14 +229,11 @@ model_result model_gemm(struct wc_model *model, const struct wc_gemm_command *co
 		.padded = golden_wave_pad(model->observer.probe ? params->cols : command->n_cols), .stride = golden_wave_pad(params->cols), .err = err,
 	};
 	uint32_t waves = (command->k_total + params->rows - 1) / params->rows;
-	const char *fault = command->k_total == 0 ? NULL : fetch_fields_fault(&a) ? fetch_fields_fault(&a) : fetch_fields_fault(&b);
 	model_result result = 0;
 
-	if (fault)
-		return not_well_formed(&gemm, fault);
 	if (operand_init(&gemm.a, &a, command->m_rows, params->rows, command->k_total, tile->a_runs, tile->a_halves) ||
 	    operand_init(&gemm.b, &b, command->n_cols, params->rows, command->k_total, tile->b_runs, tile->b_halves))
-		return not_well_formed(&gemm, "a vector is longer than its tap walk");
+		return WC_STATUS_BUFFER_RANGE;
 	memset(tile->b, 0, params->rows * gemm.stride * sizeof(*tile->b));
 	memset(tile->acc, 0, command->m_rows * gemm.stride * sizeof(*tile->acc));
 	if (command->flags & FLAG_PRELOAD)

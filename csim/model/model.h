@@ -6,9 +6,6 @@
 // of convolutions. Commands take no time: a run's results, errors, events, bytes and functional counters are the RTL's, its
 // cycles are not there (they read 0).
 //
-// Beyond the device it refuses commands that rtl/README.md calls not well-formed, where the design would go on with data of no meaning:
-// step() returns WC_ERR_SYSTEM and says why.
-//
 //   backend.c   struct wc_backend, CSRs
 //   issue.c     ring, order of execution
 //   check.c     what the sequencer checks

@@ -20,7 +20,7 @@ static enum operand_result list_runs(struct operand *operand, struct tap_walk *t
 		int length = minimum(taps->channels - taps->c, count - at);
 
 		if (taps->ended)
-			return OPERAND_ENDED;
+			return OPERAND_RANGE;
 		operand->runs[operand->run_count++] = (struct operand_run){taps->offset + 2u * (uint32_t)taps->c, taps->y, taps->x, at, length};
 		tap_walk_advance(taps, length);
 		at += length;
@@ -48,11 +48,12 @@ static enum operand_result read_vector(const struct operand *operand, const stru
 {
 	for (int i = 0; i < operand->run_count; i++) {
 		const struct operand_run *run = &operand->runs[i];
-		int y = vector->y + run->y, x = vector->x + run->x;
+		// As the design's: a negative position is a great one.
+		uint32_t y = (uint32_t)vector->y + (uint32_t)run->y, x = (uint32_t)vector->x + (uint32_t)run->x;
 		uint32_t address = vector->address + run->offset;
 		size_t bytes = (size_t)run->count * sizeof(*to);
 
-		if (y < 0 || y >= operand->fields.y_size || x < 0 || x >= operand->fields.x_size) {
+		if (y >= (uint32_t)operand->fields.y_size || x >= (uint32_t)operand->fields.x_size) {
 			memset(to + run->at, 0, bytes);
 			continue;
 		}
@@ -70,7 +71,7 @@ static enum operand_result wave_inside(struct operand *operand, const uint8_t *b
 	vector_walk_init(&operand->vectors, &operand->fields);
 	for (int i = 0; result == OPERAND_OK && i < operand->elements; i++) {
 		if (operand->vectors.ended)
-			return OPERAND_ENDED;
+			return OPERAND_RANGE;
 		result = read_vector(operand, &operand->vectors, buffer, buffer_bytes, operand->halves + (size_t)i * operand->rows);
 		vector_walk_step(&operand->vectors);
 	}
@@ -83,7 +84,7 @@ static enum operand_result wave_over_vectors(struct operand *operand, const uint
 
 	for (int lane = 0; result == OPERAND_OK && lane < lanes; lane++) {
 		if (operand->vectors.ended)
-			return OPERAND_ENDED;
+			return OPERAND_RANGE;
 		result = read_vector(operand, &operand->vectors, buffer, buffer_bytes, operand->halves + (size_t)lane * operand->elements);
 		vector_walk_step(&operand->vectors);
 	}
@@ -98,7 +99,7 @@ static enum operand_result wave_over_taps(struct operand *operand, const uint8_t
 		uint32_t address = operand->fields.base + operand->taps.offset + (uint32_t)operand->taps.c * operand->fields.chan_delta;
 
 		if (operand->taps.ended)
-			return OPERAND_ENDED;
+			return OPERAND_RANGE;
 		if (address + (uint64_t)bytes > buffer_bytes)
 			return OPERAND_RANGE;
 		memcpy(operand->halves + (size_t)lane * operand->elements, buffer + address, bytes);

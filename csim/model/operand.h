@@ -28,8 +28,7 @@ struct operand {
 
 enum operand_result {
 	OPERAND_OK,
-	OPERAND_RANGE,  // an element outside the global buffer
-	OPERAND_ENDED,  // reads beyond the end of a walk: the command is not well-formed
+	OPERAND_RANGE, // an element outside the global buffer, or beyond the end of a walk
 };
 
 // `k_total`: 0 fetches nothing.

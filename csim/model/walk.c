@@ -3,8 +3,6 @@
 // Address walks, one step at a time.
 #include "csim/model/walk.h"
 
-#include <stddef.h>
-
 #define FETCH_FIELDS(command, p)                                                                                                     \
 	{                                                                                                                            \
 		.base = (uint32_t)(command)->p##base, .mode = (command)->p##mode, .merge = (command)->p##merge,                      \
@@ -40,27 +38,6 @@ struct fetch_fields fetch_fields_b(const struct wc_gemm_command *command)
 static int minimum(int a, int b)
 {
 	return a < b ? a : b;
-}
-
-const char *fetch_fields_fault(const struct fetch_fields *fields)
-{
-	if (fields->mode != 2 && (fields->start0 >= fields->count0 || fields->start1 >= fields->count1 || fields->start2 >= fields->count2))
-		return "starts outside its vector walk";
-	if (fields->mode == 1 && (fields->tap_y_start >= fields->taps_y || fields->tap_x_start >= fields->taps_x ||
-	                          fields->chan_start >= minimum(fields->chan_block, fields->chan_total)))
-		return "starts outside its tap walk";
-	if (fields->mode == 1 && (fields->tap_y_pos != fields->tap_y_start * fields->tap_y_step || fields->tap_x_pos != fields->tap_x_start * fields->tap_x_step))
-		return "starts at a tap and at another tap's position";
-	if (!fields->merge)
-		return NULL;
-	if (fields->mode == 2 || fields->chan_total > fields->chan_block || fields->tap_x_step != 1 ||
-	    (fields->taps_x > 1 && fields->tap_x_delta != 2u * (uint32_t)fields->chan_total))
-		return "merges taps that are not contiguous";
-	if (fields->run_length != fields->taps_x * fields->chan_total)
-		return "has a run_length that is not taps_x chan_total";
-	if (fields->mode == 1 && fields->run_start != fields->tap_x_start * fields->chan_total + fields->chan_start)
-		return "has a run_start that is not that of its start tap and channel";
-	return NULL;
 }
 
 void vector_walk_init(struct vector_walk *walk, const struct fetch_fields *fields)
@@ -149,7 +126,6 @@ void row_walk_init(struct row_walk *walk, const struct wc_gemm_command *command,
 {
 	*walk = (struct row_walk){
 		.command = command, .index0 = command->out_start0, .index1 = command->out_start1, .index2 = command->out_start2, .address = base,
-		.ended = command->out_start0 >= command->out_count0 || command->out_start1 >= command->out_count1 || command->out_start2 >= command->out_count2,
 	};
 }
 

@@ -3,7 +3,7 @@
 // The address walkers of a GEMM command, as rtl/README.md ("The two walkers") describes them.
 //
 // Addresses wrap modulo 2^32 as the design's do; whoever reads or writes checks the range. `ended` is set by the step that leaves
-// the last position: using the walk after that is what a well-formed command never does.
+// the last position: a command that uses the walk after that stops with the status buffer_range.
 #ifndef WC_MODEL_WALK_H
 #define WC_MODEL_WALK_H
 
@@ -28,9 +28,6 @@ struct fetch_fields {
 
 struct fetch_fields fetch_fields_a(const struct wc_gemm_command *command);
 struct fetch_fields fetch_fields_b(const struct wc_gemm_command *command);
-
-// NULL, or what is not well-formed about the fields by themselves: a start outside its walk, a merge of what is not contiguous.
-const char *fetch_fields_fault(const struct fetch_fields *fields);
 
 // Positions (count2, count1, count0), innermost count0.
 struct vector_walk {
