@@ -76,11 +76,18 @@ void graph_lay_out(struct graph_machine *machine)
 			int index = open_slab(machine, accesses[i].kind, accesses[i].node, closed);
 			int add = statement->view ? open_slab(machine, GRAPH_GRAD, statement->node, closed) : -1;
 
+			if (statement->view) {
+				// Only rows that the add's gradient has in its slab.
+				accesses[i].lo = add >= 0 && accesses[i].lo < machine->slabs[add].lo ? machine->slabs[add].lo : accesses[i].lo;
+				accesses[i].hi = add >= 0 && accesses[i].hi > machine->slabs[add].hi ? machine->slabs[add].hi : accesses[i].hi;
+				if (add < 0 || accesses[i].lo >= accesses[i].hi)
+					continue;
+			}
 			if (accesses[i].role == ACCESS_NAMED)
 				name(machine, &accesses[i], at, -1, closed);
 			else if (accesses[i].role != ACCESS_MADE && index >= 0 && reads_slab(&accesses[i]))
 				machine->slabs[index].last = at;
-			else if (accesses[i].role == ACCESS_MADE && accesses[i].stream_hi == 0 && (!statement->view || add >= 0))
+			else if (accesses[i].role == ACCESS_MADE && accesses[i].stream_hi == 0)
 				name(machine, &accesses[i], at, add, closed);
 		}
 	}

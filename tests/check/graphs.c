@@ -323,11 +323,73 @@ static const char odd[] =
 	"compute grad:k0=0:7 by k1\n"
 	"accumulate k0=0:7 from act:input\n";
 
+// Every layer by itself; the add's gradient is split where it lies, in DRAM.
+static const char layers[] =
+	"schedule 1\nnet res\nbatch 3\nbuffer 8192\naccounting paper\n"
+	"group forward c0 c0\nsub_batch 3\nstrip 0\ncompute act:c0=0:8 from act:input to act:c0\n"
+	"group forward g0 g0\nsub_batch 3\nstrip 0\ncompute act:g0=0:8 from act:c0 to act:g0\n"
+	"group forward r0 r0\nsub_batch 3\nstrip 0\ncompute act:r0=0:8 from act:g0 to act:r0\n"
+	"group forward c1 c1\nsub_batch 3\nstrip 0\ncompute act:c1=0:8 from act:r0 to act:c1\n"
+	"group forward g1 g1\nsub_batch 3\nstrip 0\ncompute act:g1=0:8 from act:c1 to act:g1\n"
+	"group forward a a\nsub_batch 3\nstrip 0\ncompute act:a=0:8 from act:g1,act:r0 to act:a\n"
+	"group forward r1 r1\nsub_batch 3\nstrip 0\ncompute act:r1=0:8 mask from act:a to act:r1\n"
+	"group forward p p\nsub_batch 3\nstrip 0\ncompute act:p=0:1 from act:r1 to act:p\n"
+	"group forward fc fc\nsub_batch 3\nstrip 0\ncompute act:fc=0:1 from act:p to act:fc\n"
+	"group backward fc fc\nsub_batch 3\nstrip 0\naccumulate fc=0:1 from grad:fc,act:p\ncompute grad:p=0:1 from grad:fc to grad:p\n"
+	"group backward p p\nsub_batch 3\nstrip 0\ncompute grad:r1=0:8 from grad:p to grad:r1\n"
+	"group backward a r1\nsub_batch 3\nstrip 0\ncompute grad:a=0:8 mask from grad:r1 to grad:a\nsplit a=0:8 view\n"
+	"group backward c1 g1\nsub_batch 3\nstrip 0\ncompute grad:c1=0:8 from grad:g1,act:c1 to grad:c1\n"
+	"accumulate c1=0:8 from grad:c1,act:r0\n"
+	"compute grad:r0=0:8 by c1 from grad:c1,grad:r0 to grad:r0\n"
+	"group backward r0 r0\nsub_batch 3\nstrip 0\ncompute grad:g0=0:8 act from grad:r0,act:r0 to grad:g0\n"
+	"group backward g0 g0\nsub_batch 3\nstrip 0\ncompute grad:c0=0:8 from grad:g0,act:c0 to grad:c0\n"
+	"group backward c0 c0\nsub_batch 3\nstrip 0\naccumulate c0=0:8 from grad:c0,act:input\n";
+
+// Bytes of a sample: 128 each of image, c, g, r, d, e and a.
+static const char fork_net[] =
+	"name: fork\ninput: {height: 4, width: 4, channels: 4}\nnodes:\n"
+	"  - {name: c, op: conv, channels: 4, kernel: 1}\n"
+	"  - {name: g, op: gn, group_channels: 2}\n"
+	"  - {name: r, op: relu}\n"
+	"  - {name: d, op: conv, channels: 4, kernel: 1}\n"
+	"  - {name: e, op: conv, input: g, channels: 4, kernel: 1}\n"
+	"  - {name: a, op: add, inputs: [d, e]}\n"
+	"  - {name: p, op: global_pool}\n"
+	"  - {name: loss, op: loss}\n";
+
+static const char fork[] =
+	"schedule 1\nnet fork\nbatch 2\nbuffer 4096\naccounting paper\n"
+	"group forward c p\nsub_batch 2\n"
+	"strip 0\n"
+	"load act:input=0:4\n"
+	"compute act:c=0:4\n"
+	"store act:c=0:4\n"
+	"statistics g=0:2\n"
+	"statistics g=2:4\n"
+	"compute act:d=0:4 using act:c\n"
+	"compute act:e=0:4 using act:c\n"
+	"compute act:a=0:4\n"
+	"compute act:p=0:1 to act:p\n"
+	"group backward c p\nsub_batch 1\n"
+	"strip 0\n"
+	"compute grad:a=0:4 from grad:p\n"
+	"split a=0:4 view\n"
+	"accumulate e=0:4 using act:c from act:c\n"
+	"compute grad:g=0:4 by e to grad:g\n"
+	"accumulate d=0:4 using act:c from act:c\n"
+	"compute grad:r=0:4\n"
+	"compute grad:g=0:4 by r using act:c from grad:g,act:c to grad:g\n"
+	"statistics g=0:4 from act:c\n"
+	"compute grad:c=0:2 from grad:g,act:c\n"
+	"compute grad:c=2:4 from grad:g,act:c\n"
+	"accumulate c=0:4 from act:input\n";
+
 const struct graph_case graph_cases[GRAPH_COUNT] = {
 	[GRAPH_IDENTITY] = {"identity", residual, identity}, [GRAPH_REGENERATED] = {"regenerated", residual, regenerated},
 	[GRAPH_SHORTCUT] = {"shortcut", shortcut_net, shortcut}, [GRAPH_CONCAT] = {"concat", concat_net, concat},
 	[GRAPH_STRIPS] = {"strips", strips_net, strips}, [GRAPH_WIDE] = {"wide", wide_net, wide},
 	[GRAPH_HEAVY] = {"heavy", heavy_net, heavy}, [GRAPH_ODD] = {"odd", odd_net, odd},
+	[GRAPH_LAYERS] = {"layers", residual, layers}, [GRAPH_FORK] = {"fork", fork_net, fork},
 };
 
 void graph_net(struct net *net, const char *yaml)

@@ -2,6 +2,8 @@
 //
 // Bytes, occupancy, footprint and MACs of `paper` schedules, against sums made by hand from driver/README.md.
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/check/graphs.h"
 
@@ -176,6 +178,101 @@ Test(paper_counts, groups_dilation_and_concatenations_within_each_other)
 		.footprint = 2 * (168 + 168 + 216 + 72) + 84 + 6 * 152,
 		.macs = 2 * (2 * (21 * (72 + 16 + 12) + 9 * 48) + 21 * (16 + 12) + 9 * 48),
 	});
+}
+
+Test(paper_counts, layer_by_layer_with_views_in_dram)
+{
+	expect(GRAPH_LAYERS, &(struct want){
+		// Forward 11 maps and p, as norms read twice; backward p, c1 twice, r0 twice, c0 twice, the image.
+		.activation = {18 * 1536 + 2 * 24, 7 * 1536 + 24 + 18},
+		// fc twice, p, r1; g1's, which is the add's, twice; c1 twice; the sum of r0, and r0; g0 twice; c0.
+		.gradient = {2 * 18 + 24 + 10 * 1536, 24 + 6 * 1536},
+		.mask = {96, 96},
+		.weight = 638 + 350,
+		.weight_gradient = {0, 638},
+		// Nothing but the reserve, which this schedule has none of.
+		.peak = 0, .group = -1, .strip = -1, .statement = -1,
+		// Backward of g1 and c1: image, c0, r0, c1, and the gradients of the add, read as those of g1 and r0, of c1 and of r0.
+		.footprint = 7 * 1536 + 6 * 319,
+		.macs = RESIDUAL_MACS,
+	});
+}
+
+Test(paper_counts, a_norm_that_two_nodes_read)
+{
+	expect(GRAPH_FORK, &(struct want){
+		// Maps of 2 samples: 256 bytes. Forward the image; backward c five times, the image.
+		.activation = {7 * 256, 256 + 16},
+		// The statistics read grad:g as it passes.
+		.gradient = {16 + 256 + 256, 2 * 256},
+		.mask = {0, 0},
+		// c, d and e 32, g 16, made on the way to d and e; backward in two iterations, to e, d and r as well.
+		.weight = 32 + 2 * (32 + 16) + 2 * (3 * 16 + 2 * 32 + 2 * 16),
+		.weight_gradient = {3 * 32 + 16, 2 * (3 * 32 + 16)},
+		.peak = 2 * 3 * 128, .group = 0, .strip = 0, .statement = 6,
+		.footprint = 256 + 256 + 256 + 16 + 6 * 56,
+		.macs = 2 * (2 * 3 * 256 + 2 * 256),
+	});
+}
+
+// A part of the output that an earlier group has stored is there until the last forward group.
+Test(paper_counts, the_output_is_there_to_the_end_of_forward)
+{
+	static const struct graph_case pieces = {"pieces",
+		"name: pieces\ninput: {height: 4, width: 4, channels: 1}\nnodes:\n  - {name: q, op: conv, channels: 4, kernel: 1}\n"
+		"  - {name: s, op: conv, input: input, channels: 4, kernel: 1}\n  - {name: out, op: concat, inputs: [q, s]}\n",
+		"schedule 1\nnet pieces\nbatch 1\nbuffer 4096\naccounting paper\n"
+		"group forward q q\nsub_batch 1\nstrip 0\ncompute act:q=0:4 from act:input to act:q\n"
+		"group forward s s\nsub_batch 1\nstrip 0\ncompute act:s=0:4 from act:input to act:s\n"};
+	struct check_result result;
+
+	graph_check(&pieces, pieces.text, &result);
+	cr_assert(result.ok && result.forward_only, "%s", result.violation.text);
+	cr_assert_eq(result.footprint_bytes, 32 + 128 + 128 + 6 * 8);
+}
+
+// Three strips that each keep a line: a line is there while the next strip runs, and no longer.
+Test(paper_counts, kept_rows_live_for_one_strip)
+{
+	static const struct graph_case lines = {"lines",
+		"name: lines\ninput: {height: 6, width: 4, channels: 2}\nnodes:\n  - {name: c, op: conv, channels: 2, kernel: 3, pad: 1}\n",
+		"schedule 1\nnet lines\nbatch 1\nbuffer 4096\naccounting paper\ngroup forward c c\nsub_batch 1\ntiling 2ps\n"
+		"strip 0\nload act:input=0:3\nkeep act:input=1:3\ncompute act:c=0:2 to act:c\n"
+		"strip 1\ntake act:input=1:3\nload act:input=3:5\nkeep act:input=3:5\ncompute act:c=2:4 to act:c\n"
+		"strip 2\ntake act:input=3:5\nload act:input=5:6\ncompute act:c=4:6 to act:c\n"};
+	struct check_result result;
+
+	graph_check(&lines, lines.text, &result);
+	cr_assert(result.ok, "%s", result.violation.text);
+	// Rows of 16 bytes: strip 1 has 4 in its slab, 2 of the strip before and 2 of its own.
+	cr_assert_eq(result.peak_bytes, 8 * 16);
+	cr_assert_eq(result.peak.strip, 1);
+	graph_check_replaced(&lines, "take act:input=3:5\nload act:input=5:6", 0, "load act:input=3:6", &result);
+	cr_assert_eq(result.peak_bytes, 8 * 16);
+	// The lines of strip 0 are gone in strip 2: 3 rows in its slab, 2 of strip 1 and 3 of its own, as many as before; with them it would be 10.
+	graph_check_replaced(&lines, "load act:input=5:6\n", 0, "load act:input=5:6\nkeep act:input=3:6\n", &result);
+	cr_assert_eq(result.peak_bytes, 8 * 16, "%lu", result.peak_bytes);
+}
+
+// A slab that is a view has room of its own as soon as it has rows that the add's gradient has not; what is in DRAM alone has none.
+Test(paper_counts, a_view_beyond_its_room_has_its_own)
+{
+	const struct graph_case *graph = &graph_cases[GRAPH_LAYERS];
+	static const char streams[] = "accumulate c1=0:8 from grad:c1,act:r0\ncompute grad:r0=0:8 by c1 from grad:c1,grad:r0 to grad:r0\n";
+	char *split = fixture_replace(graph->text, "split a=0:8 view\n", 0, "load grad:a=0:4\nsplit a=0:4 view\nsplit a=4:8 view\n"), *more;
+	struct check_result result;
+
+	cr_assert_not_null(strstr(graph->text, streams));
+	graph_check(graph, split, &result);
+	cr_assert(result.ok, "%s", result.violation.text);
+	cr_assert_eq(result.peak_bytes, 3 * 256);
+	more = fixture_replace(split, "split a=4:8 view\n", 0, "split a=4:8 view\nload grad:g1=4:8\n");
+	graph_check(graph, more, &result);
+	cr_assert(result.ok, "%s", result.violation.text);
+	// From the first split on: 4 rows of the add, seen as those of r0 too, and 8 of g1.
+	cr_assert_eq(result.peak_bytes, 3 * (256 + 512), "%lu", result.peak_bytes);
+	free(split);
+	free(more);
 }
 
 // Bits of masks are rounded once: 3 samples of 9 bits, written and read, are 54 bits, 7 bytes, not 4 + 4.

@@ -57,14 +57,23 @@ static int lay_out_use(struct check_state *state, const struct check_use *use)
 	return 0;
 }
 
-// The parts have the room of the add's gradient, if that has one.
+// The parts have the room of the add's gradient, as far as that is in a slab.
 static int lay_out_view(struct check_state *state)
 {
 	const struct check_step *step = &state->step;
 	int add = state->slab_now[key_of(state, SCHED_GRAD, step->uses[0].node)], rc = 0;
+	int lo = add < 0 ? 0 : state->slabs[add].lo, hi = add < 0 ? 0 : state->slabs[add].hi;
 
-	for (int i = 1; add >= 0 && rc == 0 && i < step->count; i++)
-		rc = name_rows(state, &step->uses[i], state->slabs[add].room);
+	for (int i = 1; rc == 0 && i < step->count; i++) {
+		struct check_use part = step->uses[i];
+
+		part.rows.lo = part.rows.lo > lo ? part.rows.lo : lo;
+		part.rows.hi = part.rows.hi < hi ? part.rows.hi : hi;
+		if (row_range_empty(part.rows))
+			continue;
+		state->slabs[add].last = state->place.statement;
+		rc = name_rows(state, &part, state->slabs[add].room);
+	}
 	return rc;
 }
 
@@ -82,10 +91,11 @@ static int lay_out_statement(struct check_state *state, const struct sched_state
 
 	if (rc == 0 && statement->op == SCHED_FREE)
 		lay_out_free(state, statement);
-	// Uses of what is read come before those of what is filled.
-	for (int i = 0; rc == 0 && i < state->step.count && !(statement->view && i > 0); i++)
+	if (rc == 0 && statement->view)
+		return lay_out_view(state);
+	for (int i = 0; rc == 0 && i < state->step.count; i++)
 		rc = lay_out_use(state, &state->step.uses[i]);
-	return rc == 0 && statement->view ? lay_out_view(state) : rc;
+	return rc;
 }
 
 // A view lives in its room, unless it has rows that the room has not; then it has room of its own.
