@@ -48,6 +48,7 @@ module sequencer #(
   localparam integer VectorBits   = wc_cmd_pkg::VECTOR_DST_STRIDE2_L + 32;
 
   // ---- check -------------------------------------------------------------------------------------
+  reg  checked_q;  // status_q is that of the command at the head
   wire bad_opcode, bad_field, misaligned;
 
   cmd_check #(
@@ -57,6 +58,7 @@ module sequencer #(
       .GbufBytes(GbufBytes),
       .BusBytes (BusBytes)
   ) u_check (
+      .valid_i     (cmd_valid_i && !checked_q),
       .cmd_i       (cmd_i),
       .bad_field_o (bad_field),
       .misaligned_o(misaligned),
@@ -83,7 +85,6 @@ module sequencer #(
     else if (dependence) status_d = wc_cmd_pkg::STATUS_DEPENDENCE;
   end
 
-  reg        checked_q;
   reg  [7:0] status_q;
   wire       good = checked_q && (status_q == wc_cmd_pkg::STATUS_OK);
 
