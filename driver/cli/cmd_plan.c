@@ -164,10 +164,14 @@ static int run(int argc, const char **argv)
 
 	if (status >= 0)
 		return status;
+	if (words.json && words.explain)
+		return cli_misuse(&cli_plan, "--json and --explain exclude each other");
 	name = words.schedule ? words.schedule : "mbs";
 	result = parse(net_name, name, &net, &schedule, &problem, &err);
 	if (!result && !schedule.group_count)
 		result = cli_schedule(name, &net, &problem.plan, &schedule, &err);
+	if (!result && words.image)
+		schedule.image = net.nodes[0].out.height;
 	if (!result)
 		result = schedule_check(&schedule, &net, &check, &err);
 	if (!result)

@@ -32,5 +32,5 @@ int plan_by_name(struct schedule *schedule, const char *name, const struct net *
 			return planners[i].plan(schedule, net, options, err);
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", planners[i].name);
 	}
-	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for device accounting; there are: %s", name, known);
+	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for device accounting; there are: %s (and others with --accounting paper)", name, known);
 }
