@@ -109,5 +109,10 @@ lint-icarus: $(RTL_DESIGN)
 
 SYNTH_PORTS ?= 1
 ## synth: Yosys on the design at a small size: cells and longest topological path per block; SYNTH_PORTS=2 for two memory ports
-synth: $(RTL_DESIGN)
+synth: $(RTL_DESIGN) synth-begin
 	$(Q)scripts/synth $(ROOT_BUILD)/synth $(SYNTH_PORTS) $(RTL_DESIGN)
+
+# Of its own: what a recipe prints is shown when it ends.
+.PHONY: synth-begin
+synth-begin: $(RTL_DESIGN)
+	@echo "Yosys synthesizes the design; this takes about 3 minutes of processor time"

@@ -108,7 +108,8 @@ static int conclude(int status, int result, const struct wc_error *err, int done
 		cli_fail(err, result);
 	else if (signal && done < count)
 		fprintf(stderr, "error: stopped by a signal; %d of %d schedules have not begun\n", count - done, count);
-	return signal ? 128 + signal : status;
+	// It may have come when all was done.
+	return signal && (result || done < count || status == CLI_INTERRUPTED) ? 128 + signal : status;
 }
 
 static int run(int argc, const char **argv)

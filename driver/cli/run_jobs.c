@@ -161,7 +161,7 @@ static int run_forked(const struct run_job *job, int jobs, struct expect *expect
 		// A signal to this process alone stops its children too.
 		for (int i = 0; *job->stop && !told && i < jobs; i++)
 			if (children[i].pid)
-				kill(children[i].pid, SIGINT);
+				kill(children[i].pid, *job->stop); // not another one, which may be ignored
 		told |= *job->stop != 0;
 		for (int i = 0; i < jobs; i++)
 			if (children[i].pid && polls[i].revents && collect(&children[i], err, &result)) {

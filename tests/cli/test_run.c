@@ -260,6 +260,18 @@ Test(run, random_reset_and_a_waveform)
 	cr_expect(exists("w.fst"));
 	cr_expect(strstr(command.err, "--waves w.fst --waves-window 100:900"), "%s", command.err);
 	command_release(&command);
+	// Through a link, which stays one; and a window that the run does not reach.
+	command_run(&command, "version > /dev/null; (ln -s w.fst link.fst; ../../../wavecore run --phases forward --batch 1 --schedule baseline "
+			      "--waves link.fst --waves-window 99999999: && test -L link.fst)");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.err, "note: schedule 'baseline': --waves-window begins at cycle 99999999, but the run ended at cycle"), "%s", command.err);
+	command_release(&command);
+	// As a full disk ends it.
+	command_run(&command, "version > /dev/null; (../../../wavecore run --batch 4 --schedule baseline --waves w.fst & pid=$!; "
+			      "while [ ! -e w.fst.hier ]; do sleep 0.05; done; sleep 0.5; kill -BUS $pid; wait $pid)");
+	cr_expect_eq(command.status, 3, "%s", command.err);
+	cr_expect(strstr(command.err, "cannot go on recording the waveform 'w.fst': SIGBUS"), "%s", command.err);
+	command_release(&command);
 }
 
 Test(output, of_small_commands)
