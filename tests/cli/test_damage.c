@@ -71,6 +71,29 @@ Test(damage, wrong_schedules_name_layer_and_rows)
 	}
 }
 
+Test(damage, wrong_schedules_on_graphs_name_layer_and_rows)
+{
+	static const struct {
+		const char *edit;
+		int status;
+		const char *message;
+	} cases[] = {
+		{"/^split/d", 1, "needs grad:g1 rows 0:8"},
+		{"s/act:g0=0:8/act:g0=0:7/", 1, "the statistics of 'g0' need rows 0:8 all at once"},
+		{"s/^compute grad:r0=0:8 by c1/compute grad:r0=0:8 by a/", 2, "split a"},
+		{"s/^compute grad:r0=0:8 by c1/compute grad:r0=0:7 by c1/", 1, "grad:r0 rows 0:8 with the parts of 2 readers, rows 7:8 have 1"},
+		{"/^accumulate fc/d", 1, "grad:fc rows 0:1 are never accumulated"},
+		{"s/^buffer 8192/buffer 4096/", 1, "it has 4096"},
+	};
+	char line[1024];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(line, sizeof(line), "sed '%s' tests/cli/data/block.schedule > %s/edited.schedule", cases[i].edit, command_scratch());
+		cr_assert_eq(system(line), 0);
+		expect_status("check --net data/block.yaml edited.schedule", cases[i].status, cases[i].message);
+	}
+}
+
 Test(damage, a_trace_cut_anywhere_is_told)
 {
 	size_t size;

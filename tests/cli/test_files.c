@@ -64,6 +64,19 @@ Test(files, a_disproved_schedule_is_a_verdict)
 	command_release(&command);
 }
 
+Test(files, schedules_on_graphs_are_proven_or_disproved)
+{
+	struct command command;
+
+	command_expect_output("check --net data/block.yaml data/block.schedule", "check-block.txt");
+	command_run(&command, "check --net data/block.yaml --json data/block.schedule");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "\"accounting\": \"paper\""), "%s", command.out);
+	cr_expect(strstr(command.out, "\"peak_buffer_bytes\": 7456"), "%s", command.out);
+	cr_expect(strstr(command.out, "\"peak_footprint_bytes\": 8292"), "%s", command.out);
+	command_release(&command);
+}
+
 Test(files, outputs_that_cannot_be_created)
 {
 	command_write("file", "", 0);
