@@ -370,7 +370,7 @@ Test(diff, the_report_names_place_values_and_distance)
 	((uint64_t *)event->tile.row_cycles)[1] = 4711;
 	cr_assert_eq(diff(&report, &err), WC_ERR_MISMATCH);
 	text = print(&report, false);
-	cr_assert_str_eq(text, "first divergence: tile, command 5, layer 0 'conv 1', phase forward, sample 3, tile (5, 0), wave 2, cycle 4711\n"
+	cr_assert_str_eq(text, "first divergence: tile, command 5, layer 0 'conv 1', phase forward, sample 3, tile (5, 0), left the array with wave 2, cycle 4711\n"
 			       "  1 of 24 elements of the tile differ\n"
 			       "  element (1, 3), column 3\n"
 			       "  got 0x3c02 (1.00195312), expected 0x3bff (0.999511719), 3 ULPs\n"
