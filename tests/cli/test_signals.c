@@ -16,7 +16,15 @@
 
 #include "command.h"
 
-TestSuite(signals, .fini = command_clean, .timeout = 120);
+// The tests themselves may run where some are ignored: in a shell's background, under nohup.
+static void take_signals(void)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+}
+
+TestSuite(signals, .init = take_signals, .fini = command_clean, .timeout = 120);
 
 #define SMALL "run --net data/small.yaml --backend model --array 8x8 --batch 2 --buffer 16KiB "
 
