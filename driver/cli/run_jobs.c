@@ -32,15 +32,17 @@ static void show_fraction(void *context, double fraction)
 	progress_show(context, fraction);
 }
 
-// The tensors that every schedule is compared with, once for all.
+// The tensors that every schedule is compared with, once for all; layer by layer, so that a wish to stop is seen in between.
 static int prepare(const struct run_job *job, struct expect *expect, struct wc_error *err)
 {
 	const int last = job->net->node_count - 1;
 
-	if (!expect_act(expect, last, err))
-		return WC_ERR_SYSTEM;
-	if (job->problem->plan.phases == PLAN_ALL && last > 1 && !expect_grad(expect, 1, err))
-		return WC_ERR_SYSTEM;
+	for (int node = 1; node <= last && !*job->stop; node++)
+		if (!expect_act(expect, node, err))
+			return WC_ERR_SYSTEM;
+	for (int node = last - 1; job->problem->plan.phases == PLAN_ALL && node > 0 && !*job->stop; node--)
+		if (!expect_grad(expect, node, err))
+			return WC_ERR_SYSTEM;
 	return 0;
 }
 

@@ -138,7 +138,7 @@ Test(signals, an_ignored_hangup_stays_ignored)
 	command_release(&command);
 }
 
-#define SIDE_BY_SIDE "run --backend model --schedule baseline,mbs,2ps --jobs 2 --batch 3000 --trace t.wct --trace-level wave"
+#define SIDE_BY_SIDE "run --backend model --schedule baseline,mbs,2ps --jobs 2 --batch 600 --trace t.wct --trace-level wave"
 
 Test(signals, children_end_with_their_parent)
 {
@@ -181,6 +181,22 @@ Test(signals, a_stop_says_what_has_not_begun)
 	cr_expect_eq(WEXITSTATUS(status), 128 + SIGTERM);
 	cr_expect(strstr(command.err, "1 of 3 schedules have not begun"), "%s", command.err);
 	cr_expect(strstr(command.err, "schedule 'mbs': interrupted"), "%s", command.err);
+	command_release(&command);
+}
+
+Test(signals, a_stop_before_any_has_begun)
+{
+	struct command command;
+	int status;
+	// The golden model's tensors for all schedules come first, and take many seconds.
+	const pid_t parent = command_start(&command, "run --backend model --schedule baseline,mbs --jobs 2 --batch 6000 --trace t.wct");
+
+	pause_ms(1500);
+	cr_assert_eq(kill(parent, SIGINT), 0);
+	cr_assert_eq(waitpid(parent, &status, 0), parent);
+	command_read(&command);
+	cr_expect(WIFEXITED(status) ? WEXITSTATUS(status) == 128 + SIGINT : WTERMSIG(status) == SIGINT, "%x", status);
+	cr_expect_str_empty(command.out);
 	command_release(&command);
 }
 
