@@ -62,8 +62,13 @@ static char *path_for(int output, const char *path, const char *schedule, bool s
 
 char *run_waveform_path(const char *path)
 {
-	char *target = realpath(path, NULL);
+	struct stat status;
+	char *target;
 
+	// What is no link keeps the name it was given, for messages.
+	if (lstat(path, &status) || !S_ISLNK(status.st_mode))
+		return strdup(path);
+	target = realpath(path, NULL);
 	return target || errno == ENOMEM ? target : strdup(path);
 }
 
