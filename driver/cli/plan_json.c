@@ -71,7 +71,6 @@ static bool is_regenerated(const struct sched_group *group, const struct net *ne
 
 static json_t *list(const struct sched_group *group, const struct net *net, belongs *belongs)
 {
-	static const char *const prefix[] = {[SCHED_ACT] = "act", [SCHED_GRAD] = "grad", [SCHED_MASK] = "mask"};
 	json_t *names = json_array();
 
 	for (enum sched_tensor tensor = SCHED_ACT; tensor <= SCHED_MASK; tensor++)
@@ -82,7 +81,7 @@ static json_t *list(const struct sched_group *group, const struct net *net, belo
 				for (int i = 0; !found && i < group->strips[s].statement_count; i++)
 					found = belongs(group, net, &group->strips[s].statements[i], tensor, node);
 			if (found)
-				json_array_append_new(names, json_sprintf("%s:%s", prefix[tensor], net->nodes[node].name));
+				json_array_append_new(names, json_sprintf("%s:%s", sched_tensor_name(tensor), net->nodes[node].name));
 		}
 	return names;
 }
