@@ -241,9 +241,10 @@ static void count_group(struct count *count)
 			count_statement(count, &group->strips[i].statements[k]);
 }
 
-static void find_statistics(struct count *count, int first, int groups)
+// Of the whole schedule, whichever groups are counted.
+static void find_statistics(struct count *count)
 {
-	for (int g = first; g < first + groups; g++) {
+	for (int g = 0; g < count->schedule->group_count; g++) {
 		const struct sched_group *group = &count->schedule->groups[g];
 
 		for (int i = 0; i < group->strip_count; i++)
@@ -272,7 +273,7 @@ int account_paper_groups(const struct schedule *schedule, int first, int groups,
 	}
 	count.statistics[SCHED_FORWARD] = flags + nodes;
 	count.statistics[SCHED_BACKWARD] = flags + 2 * nodes;
-	find_statistics(&count, first, groups);
+	find_statistics(&count);
 	for (int g = first; g < first + groups; g++) {
 		count.group = &schedule->groups[g];
 		count_group(&count);

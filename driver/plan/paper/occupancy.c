@@ -18,6 +18,7 @@ struct life {
 
 struct strip_state {
 	const struct paper_graph *graph;
+	enum sched_phase phase;
 	struct life *lives;
 	int life_count;
 	int *current;       // [node * TENSORS + tensor]: index of the slab that is there, -1
@@ -140,7 +141,7 @@ static void follow(struct strip_state *state, const struct sched_statement *stat
 		return;
 	case SCHED_ACCUMULATE:
 	case SCHED_STATISTICS:
-		if (statement->op == SCHED_ACCUMULATE || statement->tensor == SCHED_GRAD)
+		if (statement->op == SCHED_ACCUMULATE || state->phase == SCHED_BACKWARD)
 			read_operand(state, statement, SCHED_GRAD, statement->node);
 		read_operand(state, statement, SCHED_ACT, node->inputs[0]);
 		return;
@@ -244,7 +245,7 @@ static int follow_strip(struct strip_state *state, const struct sched_strip *str
 
 int paper_occupancy(const struct paper_graph *graph, const struct sched_group *group, struct paper_occupancy *occupancy, struct wc_error *err)
 {
-	struct strip_state state = { .graph = graph };
+	struct strip_state state = { .graph = graph, .phase = group->phase };
 	int rc = 0;
 
 	*occupancy = (struct paper_occupancy){ .node = group->first };
