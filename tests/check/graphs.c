@@ -390,6 +390,7 @@ const struct graph_case graph_cases[GRAPH_COUNT] = {
 	[GRAPH_STRIPS] = {"strips", strips_net, strips}, [GRAPH_WIDE] = {"wide", wide_net, wide},
 	[GRAPH_HEAVY] = {"heavy", heavy_net, heavy}, [GRAPH_ODD] = {"odd", odd_net, odd},
 	[GRAPH_LAYERS] = {"layers", residual, layers}, [GRAPH_FORK] = {"fork", fork_net, fork},
+	[GRAPH_NORMS_OVERL] = {"norms_overl", graph_norms_net, graph_norms_overl}, [GRAPH_NORMS_2PS] = {"norms_2ps", graph_norms_net, graph_norms_2ps},
 };
 
 void graph_net(struct net *net, const char *yaml)

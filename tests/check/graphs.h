@@ -15,11 +15,12 @@ struct graph_case {
 // A residual block with identity, one sub-batch after the other; its norms regenerated, in fused strips; a residual block with a
 // strided shortcut, streams; two branches and a pool joined by a concatenation that two nodes read; strips of convolutions
 // and pools that hand over lines; layers whose weights exceed half of the buffer; the residual block layer by layer, with
-// views in DRAM; a norm that two nodes read; and an odd graph: groups, dilation, an adaptive pool, a
+// views in DRAM; a norm that two nodes read; strips that end and begin at norms, with halos and handing over lines; and an odd graph: groups, dilation, an adaptive pool, a
 // concatenation within one, an add of three whose input another reads later, and a concatenation as the output, without loss.
 enum graph_name { GRAPH_IDENTITY, GRAPH_REGENERATED, GRAPH_SHORTCUT, GRAPH_CONCAT, GRAPH_STRIPS, GRAPH_WIDE, GRAPH_HEAVY, GRAPH_ODD, GRAPH_LAYERS,
-		  GRAPH_FORK, GRAPH_COUNT };
+		  GRAPH_FORK, GRAPH_NORMS_OVERL, GRAPH_NORMS_2PS, GRAPH_COUNT };
 
+extern const char graph_norms_net[], graph_norms_overl[], graph_norms_2ps[]; // graphs_norm.c
 extern const struct graph_case graph_cases[GRAPH_COUNT];
 
 // Read the network; fails the test if it cannot be read.

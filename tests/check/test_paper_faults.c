@@ -104,6 +104,12 @@ static const struct fault {
 	{"a stream that is no operand", GRAPH_REGENERATED, "accumulate c1=0:8 using act:c0 from act:c0", 0, "accumulate c1=0:8 from act:c0", CHECK_FORM, 3, 0, 7},
 	{"a result that is none", GRAPH_REGENERATED, "compute act:fc=0:1 to act:fc", 0, "compute act:fc=0:1 to act:p", CHECK_FORM, 2, 1, 5},
 	{"what stands for a chain's operand is not there", GRAPH_REGENERATED, "through g0,r0 from act:c0", 0, "through g0,r0", CHECK_ABSENT, 3, 0, 9},
+	// Strips that end and begin at normalizations: group, strip, statement. The halo has none of the statistics, nor of the sums.
+	{"a normalization on the way without all statistics", GRAPH_NORMS_OVERL, "statistics n0=4:8\n", 0, "statistics n0=4:7\n", CHECK_STATISTICS, 1, 0, 0},
+	{"statistics of the halo, too", GRAPH_NORMS_OVERL, "statistics n0=4:8\n", 0, "statistics n0=3:8\n", CHECK_ABSENT, 0, 1, 1},
+	{"a gradient taken on without all sums", GRAPH_NORMS_OVERL, "statistics n1=2:4\n", 1, "statistics n1=3:4\n", CHECK_STATISTICS, 8, 0, 3},
+	{"sums made twice", GRAPH_NORMS_2PS, "statistics n0=3:8\nstore grad:n0", 0, "statistics n0=3:8\nstatistics n0=3:4\nstore grad:n0", CHECK_TWICE, 8, 0, 14},
+	{"a gradient of rows that are not handed on", GRAPH_NORMS_2PS, "take grad:c2=1:2\n", 0, "", CHECK_ABSENT, 8, 1, 5},
 	// Strips, kept rows.
 	{"a line short", GRAPH_STRIPS, "keep act:m=1:3\n", 0, "keep act:m=2:3\n", CHECK_NOT_KEPT, 0, 1, 5},
 	{"a gradient's line not handed over", GRAPH_STRIPS, "keep grad:c1=2:4\n", 0, "", CHECK_NOT_KEPT, 1, 1, 2},

@@ -35,7 +35,7 @@ static void mutate_many(enum graph_name name, int rounds)
 	cr_assert_lt(verdicts.proven, rounds / 2, "proven %d", verdicts.proven);
 	cr_assert_gt(verdicts.caught[CHECK_ABSENT] + verdicts.caught[CHECK_NOT_STORED], rounds / 20, "absent %d, not stored %d",
 		     verdicts.caught[CHECK_ABSENT], verdicts.caught[CHECK_NOT_STORED]);
-	if (name == GRAPH_IDENTITY || name == GRAPH_REGENERATED)
+	if (name == GRAPH_IDENTITY || name == GRAPH_REGENERATED || name == GRAPH_NORMS_OVERL || name == GRAPH_NORMS_2PS)
 		cr_assert_gt(verdicts.caught[CHECK_STATISTICS], rounds / 100);
 	if (name == GRAPH_CONCAT)
 		cr_assert_gt(verdicts.caught[CHECK_PARTS], rounds / 100);
@@ -79,6 +79,16 @@ Test(paper_mutations, layers)
 Test(paper_mutations, fork)
 {
 	mutate_many(GRAPH_FORK, 600);
+}
+
+Test(paper_mutations, norms_with_halos)
+{
+	mutate_many(GRAPH_NORMS_OVERL, 600);
+}
+
+Test(paper_mutations, norms_with_lines_handed_over)
+{
+	mutate_many(GRAPH_NORMS_2PS, 600);
 }
 
 // The unchanged schedules, and the interpreter itself: it must find each right and agree on the occupancy.

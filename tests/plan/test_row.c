@@ -54,14 +54,14 @@ static void prove(struct schedule *schedule, const char *planner, const struct n
 // A graph of chains with normalizations, residual blocks and concatenations between.
 static void random_graph(struct net *net, struct random *random)
 {
-	static const char *const kinds[] = { "relu", "relu", "gn", "pool", "average", "none" };
+	static const char *const kinds[] = { "relu", "relu", "gn", "gn", "pool", "average", "none" };
 	char yaml[8192], *end = yaml + sizeof(yaml), *at = yaml;
 	int size = 8 + random_below(random, 24), channels = 4;
 
 	at += snprintf(at, (size_t)(end - at), "name: graph\ninput: {height: %d, width: 6, channels: 3}\nnodes:\n", size);
 	for (int i = 1, blocks = 1 + random_below(random, 6); i <= blocks; i++) {
 		const int kernel = 1 + 2 * random_below(random, 3), stride = kernel > 1 && size > 10 && !random_below(random, 3) ? 2 : 1;
-		const char *kind = kinds[random_below(random, 6)];
+		const char *kind = kinds[random_below(random, 7)];
 
 		channels = 4 * (1 + random_below(random, 4));
 		at += snprintf(at, (size_t)(end - at),
@@ -214,6 +214,48 @@ Test(row, reasons_name_the_norm_in_the_way)
 	common_plan(&schedule, "overl-h", &net, &options);
 	cr_assert(has_reason(&schedule, "gn 'conv1.gn' needs the statistics of whole samples: not split"));
 	schedule_release(&schedule);
+	net_release(&net);
+}
+
+// How many groups of a phase, backward those in several strips, begin with a normalization and make statistics or sums. Forward,
+// what lies between two normalizations is often one convolution, and streams.
+static int count_fused(const struct schedule *schedule, const struct net *net, enum sched_phase phase)
+{
+	int fused = 0;
+
+	for (int g = 0; g < schedule->group_count; g++) {
+		const struct sched_group *group = &schedule->groups[g];
+		bool using = false, statistics = false;
+
+		for (int i = 0; i < group->strip_count; i++)
+			for (int k = 0; k < group->strips[i].statement_count; k++) {
+				using |= group->strips[i].statements[k].saved_count;
+				statistics |= group->strips[i].statements[k].op == SCHED_STATISTICS;
+			}
+		fused += group->phase == phase && (phase == SCHED_FORWARD || group->strip_count > 1) && net->nodes[group->first].op == NET_GN && using && statistics;
+	}
+	return fused;
+}
+
+// Where one sample does not fit, rows from one normalization to the next are what helps a network full of them; the hybrid takes it, too.
+Test(row, what_lies_between_norms_is_fused)
+{
+	const struct plan_options options = row_options(32, 2 << 20, 0);
+	struct net net;
+
+	open_net(&net, "resnet50", 1024);
+	for (int kind = 2; kind < 4; kind++) {
+		struct schedule schedule;
+		struct account account;
+
+		prove(&schedule, planners[kind], &net, &options, &account);
+		cr_assert_gt(count_fused(&schedule, &net, SCHED_FORWARD), 10);
+		cr_assert_gt(count_fused(&schedule, &net, SCHED_BACKWARD), 10);
+		cr_assert_eq(account.extra_macs, 0);
+		cr_assert_lt(account_total_bytes(&account) * 10, bytes_of("mbs2", &net, &options) * 7);
+		cr_assert_geq(account_total_bytes(&account), bytes_of("hybrid", &net, &options));
+		schedule_release(&schedule);
+	}
 	net_release(&net);
 }
 

@@ -31,5 +31,8 @@ int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const
 // Append one layer by itself over the whole mini-batch, everything through DRAM, as the baseline has it. 0, WC_ERR_SYSTEM, or WC_ERR_INPUT if a
 // statement would list more than SCHED_LIST_MAX tensors.
 int paper_emit_layer(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int node, struct wc_error *err);
+// Append a pass over the operands of a normalization by itself: forward its statistics, backward its sums and parameters' gradients. 0,
+// WC_ERR_SYSTEM, or WC_ERR_INPUT as above.
+int paper_emit_statistics(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int norm, struct wc_error *err);
 
 #endif

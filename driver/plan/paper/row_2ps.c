@@ -22,7 +22,7 @@ static struct rows lines_below(const struct row_emit *emit, const struct strip_r
 // Whether a layer inside the segment hands lines of its feature map on: its reader slides over them.
 static bool hands_on(const struct row_emit *emit, int node)
 {
-	return node >= emit->build->first && node < emit->build->last && row_is_windowed(emit, node + 1);
+	return node >= emit->body && node < emit->build->last && row_is_windowed(emit, node + 1);
 }
 
 // Whether backward needs such lines again: for a weight gradient, or to make the next layer again.
@@ -51,10 +51,11 @@ static void forward_strip(struct row_emit *emit, const struct strip_rows *table,
 	}
 }
 
-// Whether a layer inside the segment hands lines of its output's gradient upwards.
+// Whether a layer hands lines of its output's gradient upwards: inside the segment, and where the last one's is made here.
 static bool hands_up(const struct row_emit *emit, int node)
 {
-	return node >= emit->build->first && node < emit->build->last && row_is_windowed(emit, node) && row_input_has_gradient(emit, node);
+	return node >= emit->body && (node < emit->build->last || row_applies(emit->build)) && row_is_windowed(emit, node) &&
+	       row_input_has_gradient(emit, node);
 }
 
 static void backward_layer(struct row_emit *emit, const struct strip_rows *table, int i, int node)
@@ -70,22 +71,36 @@ static void backward_layer(struct row_emit *emit, const struct strip_rows *table
 	row_gradient(emit, node, *strip_rows_at(table, i, node - 1));
 }
 
+// Rows of the segment's input that a strip reads backward.
+static struct rows source_rows(const struct row_emit *emit, const struct strip_rows *table, int i)
+{
+	const struct rows read = rows_of_input(row_node(emit, emit->body), *strip_rows_at(table, i, emit->body));
+
+	return row_has_norm(emit) ? rows_hull(read, *strip_rows_at(table, i, emit->body - 1)) : read;
+}
+
 static void backward_strip(struct row_emit *emit, const struct strip_rows *table, int i)
 {
 	const int first = table->first, last = table->last;
 
 	if (emit->holds_input)
-		row_move(emit, SCHED_LOAD, SCHED_ACT, row_input(emit, first), rows_of_input(row_node(emit, first), *strip_rows_at(table, i, first)));
+		row_move(emit, SCHED_LOAD, SCHED_ACT, row_source(emit), source_rows(emit, table, i));
 	for (int node = first; node <= emit->top; node++) {
 		if (hands_on(emit, node) && lines_return(emit, node))
 			row_move(emit, SCHED_LOAD, SCHED_ACT, node, lines_above(emit, table, i, node + 1));
 		row_activation(emit, node, *strip_rows_at(table, i, node));
 	}
-	// The lines below the strip of the last layer's gradient are in DRAM like the rest of it.
-	if (emit->holds_gradient)
-		row_move(emit, SCHED_LOAD, SCHED_GRAD, last, rows_hull(*strip_rows_at(table, i, last), lines_below(emit, table, i, last)));
+	if (row_applies(emit->build)) {
+		if (hands_up(emit, last))
+			row_move(emit, SCHED_TAKE, SCHED_GRAD, last, lines_below(emit, table, i, last));
+		row_output_gradient(emit, *strip_rows_at(table, i, last));
+	} else {
+		// The lines below the strip of the last layer's gradient are in DRAM like the rest of it.
+		row_output_gradient(emit, rows_hull(*strip_rows_at(table, i, last), lines_below(emit, table, i, last)));
+	}
 	for (int node = last; node >= first; node--)
 		backward_layer(emit, table, i, node);
+	row_norm_gradient(emit, *strip_rows_at(table, i, first - 1));
 }
 
 int row_build_2ps(struct row_emit *emit, struct sched_group *group)
@@ -94,7 +109,7 @@ int row_build_2ps(struct row_emit *emit, struct sched_group *group)
 	struct strip_rows table;
 	int rc = 0;
 
-	if (strip_rows_init(&table, build->first, build->last, build->strips))
+	if (strip_rows_init(&table, emit->body, build->last, build->strips))
 		rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
 	else if (!strip_rows_2ps(&table, build->graph->net))
 		rc = ROW_NO_FIT;

@@ -8,6 +8,14 @@
 // needed twice. A ReLU's gradient looks at its output, which is in the buffer, and needs no mask; a max pool's index is written
 // whenever the pool runs.
 //
+// A normalization needs whole samples, so it lies between two segments, and each does its part row by row:
+//
+//   first      The segment behind it. Forward, its statistics are known: it and the ReLUs behind it are made on the way from the
+//              segment's input to the operator that reads them, and never are tensors of their own. Backward makes the sums, and stores
+//              the gradient of the normalization's output.
+//   next_norm  The segment before it. Forward makes its statistics on the output's way to DRAM. Backward, its sums are known: the gradient of the
+//              segment's output is made from that of the normalization's.
+//
 //   OverL  backward, every row of the input's gradient is gathered in the one strip that owns it, every row of a
 //          convolution's output enters the weight gradient in the one that owns it.
 //   2PS    forward, a strip keeps the last lines of what a convolution or pool reads for the next strip, and stores those that backward
@@ -26,7 +34,7 @@ struct row_build {
 	int strips;
 	bool hold;       // backward: the input, and the gradient of the output, stay in the buffer between two uses
 	bool training;   // a backward group will follow
-	int statistics;  // forward: the normalization that reads the segment's output and whose statistics it makes; 0: none
+	int next_norm;   // the normalization that alone reads the segment's output; 0: none
 	bool probe;      // some strips stand for all: for the occupancy alone
 };
 
@@ -34,6 +42,8 @@ enum { ROW_NO_FIT = 1 };
 
 // Whether nodes of this kind can be cut into rows.
 bool row_tileable(const struct net_node *node);
+// Whether the segment takes the gradient through the normalization behind it.
+bool row_applies(const struct row_build *build);
 
 // Fill an empty group's strips and tiling. 0, ROW_NO_FIT if the layers cannot be cut into so many strips, or WC_ERR_SYSTEM.
 int row_build(const struct row_build *build, struct sched_group *group, struct wc_error *err);

@@ -18,6 +18,21 @@ bool row_input_has_gradient(const struct row_emit *emit, int node)
 	return row_node(emit, row_input(emit, node))->has_gradient;
 }
 
+int row_source(const struct row_emit *emit)
+{
+	return row_input(emit, emit->build->first);
+}
+
+bool row_has_norm(const struct row_emit *emit)
+{
+	return emit->body > emit->build->first;
+}
+
+bool row_applies(const struct row_build *build)
+{
+	return build->next_norm && build->graph->net->nodes[build->last].has_gradient;
+}
+
 bool row_is_windowed(const struct row_emit *emit, int node)
 {
 	struct row_window window;
@@ -58,22 +73,31 @@ static bool is_forward(const struct row_emit *emit)
 	return emit->build->phase == SCHED_FORWARD;
 }
 
+// The body's first operator reads the segment's input, or what is made from it on the way.
+static void read_source(const struct row_emit *emit, struct sched_statement *statement)
+{
+	if (row_has_norm(emit))
+		statement->saved[statement->saved_count++] = (struct sched_operand){ .tensor = SCHED_ACT, .node = row_source(emit) };
+	if (!emit->holds_input)
+		from(statement, SCHED_ACT, row_source(emit));
+}
+
 void row_activation(struct row_emit *emit, int node, struct rows rows)
 {
 	const struct row_build *build = emit->build;
 	struct sched_statement compute = { .op = SCHED_COMPUTE, .tensor = SCHED_ACT, .node = node, .lo = rows.lo, .hi = rows.hi };
 	const bool ends = is_forward(emit) && node == build->last;
 
-	if (node == build->first && !emit->holds_input)
-		from(&compute, SCHED_ACT, row_input(emit, node));
+	if (node == emit->body)
+		read_source(emit, &compute);
 	if (ends)
 		to(&compute, SCHED_ACT, node);
 	if (row_node(emit, node)->op == NET_MAX_POOL)
 		to(&compute, SCHED_MASK, node);
 	add(emit, &compute);
 	// On their way to DRAM.
-	if (ends && build->statistics)
-		row_move(emit, SCHED_STATISTICS, SCHED_ACT, build->statistics, rows);
+	if (ends && build->next_norm)
+		row_move(emit, SCHED_STATISTICS, SCHED_ACT, build->next_norm, rows);
 }
 
 void row_accumulate(struct row_emit *emit, int node, struct rows rows)
@@ -82,8 +106,8 @@ void row_accumulate(struct row_emit *emit, int node, struct rows rows)
 
 	if (node == emit->build->last && !emit->holds_gradient)
 		from(&accumulate, SCHED_GRAD, node);
-	if (node == emit->build->first && !emit->holds_input)
-		from(&accumulate, SCHED_ACT, row_input(emit, node));
+	if (node == emit->body)
+		read_source(emit, &accumulate);
 	add(emit, &accumulate);
 }
 
@@ -118,7 +142,9 @@ void row_gradient(struct row_emit *emit, int reader, struct rows rows)
 		from(&compute, SCHED_GRAD, reader);
 	if (node->op == NET_MAX_POOL)
 		from(&compute, SCHED_MASK, reader);
-	if (node->op == NET_RELU) {
+	if (node->op == NET_RELU && reader <= emit->body && row_has_norm(emit)) {
+		read_source(emit, &compute);
+	} else if (node->op == NET_RELU) {
 		compute.with = SCHED_WITH_ACT;
 		// The segment's own output is in DRAM and need not be made again.
 		if (reader == emit->build->last)
@@ -127,6 +153,37 @@ void row_gradient(struct row_emit *emit, int reader, struct rows rows)
 	if (reader == emit->build->first)
 		place_parts(emit, &compute, reader);
 	add(emit, &compute);
+}
+
+void row_output_gradient(struct row_emit *emit, struct rows rows)
+{
+	const int last = emit->build->last;
+	struct sched_statement compute = { .op = SCHED_COMPUTE, .tensor = SCHED_GRAD, .node = last, .lo = rows.lo, .hi = rows.hi };
+
+	if (row_applies(emit->build)) {
+		from(&compute, SCHED_GRAD, emit->build->next_norm);
+		from(&compute, SCHED_ACT, last);
+		add(emit, &compute);
+	} else if (emit->holds_gradient) {
+		row_move(emit, SCHED_LOAD, SCHED_GRAD, last, rows);
+	}
+}
+
+void row_norm_gradient(struct row_emit *emit, struct rows rows)
+{
+	const int norm = emit->build->first;
+	struct sched_statement sums = { .op = SCHED_STATISTICS, .tensor = SCHED_ACT, .node = norm, .lo = rows.lo, .hi = rows.hi };
+
+	if (!row_has_norm(emit))
+		return;
+	for (int node = emit->body - 1; node > norm; node--)
+		row_gradient(emit, node, rows);
+	if (!emit->holds_input)
+		from(&sums, SCHED_ACT, row_source(emit));
+	add(emit, &sums);
+	// A normalization of the image has sums, but hands no gradient on.
+	if (row_input_has_gradient(emit, norm))
+		row_move(emit, SCHED_STORE, SCHED_GRAD, norm, rows);
 }
 
 bool row_begin_strip(struct row_emit *emit, struct sched_group *group, int position)
@@ -145,12 +202,23 @@ bool row_begin_strip(struct row_emit *emit, struct sched_group *group, int posit
 // The highest node below the last that its own ReLU gradient or a convolution's weight gradient reads.
 static int find_top(const struct row_emit *emit)
 {
-	const struct row_build *build = emit->build;
-	int node = build->last - 1;
+	int node = emit->build->last - 1;
 
-	while (node >= build->first && !(row_node(emit, node)->op == NET_RELU && row_input_has_gradient(emit, node)) &&
+	while (node >= emit->body && !(row_node(emit, node)->op == NET_RELU && row_input_has_gradient(emit, node)) &&
 	       row_node(emit, node + 1)->op != NET_CONV)
 		node--;
+	return node;
+}
+
+// Behind the normalization that the segment begins with, and its ReLUs; the last node is a tensor in any case.
+static int find_body(const struct row_emit *emit)
+{
+	int node = emit->build->first;
+
+	if (row_node(emit, node)->op != NET_GN)
+		return node;
+	for (node++; node < emit->build->last && row_node(emit, node)->op == NET_RELU;)
+		node++;
 	return node;
 }
 
@@ -159,9 +227,12 @@ int row_build(const struct row_build *build, struct sched_group *group, struct w
 	struct row_emit emit = { .build = build, .err = err };
 	const bool backward = build->phase == SCHED_BACKWARD;
 
+	emit.body = find_body(&emit);
 	emit.top = find_top(&emit);
-	emit.holds_input = backward && build->hold && row_node(&emit, build->first)->op == NET_CONV && emit.top >= build->first;
-	emit.holds_gradient = backward && build->hold && row_node(&emit, build->last)->op == NET_CONV && row_input_has_gradient(&emit, build->last);
+	// Needed twice: made again and as an operand; by a normalization's sums and on the way to the body.
+	emit.holds_input = backward && build->hold && (row_has_norm(&emit) || (row_node(&emit, emit.body)->op == NET_CONV && emit.top >= emit.body));
+	emit.holds_gradient = backward && (row_applies(build) || (build->hold && row_node(&emit, build->last)->op == NET_CONV &&
+								   row_input_has_gradient(&emit, build->last)));
 	if (build->strips > row_node(&emit, build->last)->out.height)
 		return ROW_NO_FIT;
 	group->tiling = build->strips > 1 ? build->tiling : SCHED_TILING_NONE;

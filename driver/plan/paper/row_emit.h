@@ -10,8 +10,9 @@
 struct row_emit {
 	const struct row_build *build;
 	struct sched_strip *strip; // being filled
+	int body;                  // the first node that is not made on the way: behind a normalization and its ReLUs, or the segment's first
 	bool holds_input, holds_gradient;
-	int top;                   // the last node that backward computes again, first - 1: none
+	int top;                   // the last node that backward computes again, body - 1: none
 	int rc;                    // 0 until something fails
 	struct wc_error *err;
 };
@@ -19,6 +20,9 @@ struct row_emit {
 const struct net_node *row_node(const struct row_emit *emit, int node);
 // The tensor that a node reads.
 int row_input(const struct row_emit *emit, int node);
+// The segment's input.
+int row_source(const struct row_emit *emit);
+bool row_has_norm(const struct row_emit *emit);
 bool row_input_has_gradient(const struct row_emit *emit, int node);
 // Whether the operator reads more than a row for a row.
 bool row_is_windowed(const struct row_emit *emit, int node);
@@ -30,6 +34,11 @@ void row_activation(struct row_emit *emit, int node, struct rows rows);
 void row_accumulate(struct row_emit *emit, int node, struct rows rows);
 // Rows of the gradient of what `reader` reads.
 void row_gradient(struct row_emit *emit, int reader, struct rows rows);
+// Backward's first step: rows of the gradient of the segment's output, out of DRAM or through the normalization behind.
+void row_output_gradient(struct row_emit *emit, struct rows rows);
+// Backward's last step, of a segment that begins with a normalization: from the gradient of what the body reads to that of the
+// normalization's output, and its sums.
+void row_norm_gradient(struct row_emit *emit, struct rows rows);
 
 int row_build_overl(struct row_emit *emit, struct sched_group *group);
 int row_build_2ps(struct row_emit *emit, struct sched_group *group);

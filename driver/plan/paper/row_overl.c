@@ -49,7 +49,8 @@ static void activation_rows(struct backward_rows *rows, const struct row_emit *e
 			read = rows_of_input(reader, *strip_rows_at(&rows->act, i, node + 1));
 		if (reader->op == NET_CONV)
 			read = rows_hull(read, rows_of_input(reader, *strip_rows_at(own, i, node + 1)));
-		if (node >= own->first && row_node(emit, node)->op == NET_RELU && row_input_has_gradient(emit, node))
+		// The input of a normalization that the segment begins with enters its sums.
+		if (node < own->first ? row_has_norm(emit) : row_node(emit, node)->op == NET_RELU && row_input_has_gradient(emit, node))
 			read = rows_hull(read, *strip_rows_at(&rows->grad, i, node));
 		*strip_rows_at(&rows->act, i, node) = read;
 	}
@@ -60,17 +61,17 @@ static void backward_strip(struct row_emit *emit, const struct backward_rows *ro
 	const int first = rows->own.first, last = rows->own.last;
 
 	if (emit->holds_input)
-		row_move(emit, SCHED_LOAD, SCHED_ACT, row_input(emit, first), *strip_rows_at(&rows->act, i, first - 1));
+		row_move(emit, SCHED_LOAD, SCHED_ACT, row_source(emit), *strip_rows_at(&rows->act, i, first - 1));
 	for (int node = first; node < last; node++)
 		row_activation(emit, node, *strip_rows_at(&rows->act, i, node));
-	if (emit->holds_gradient)
-		row_move(emit, SCHED_LOAD, SCHED_GRAD, last, *strip_rows_at(&rows->grad, i, last));
+	row_output_gradient(emit, *strip_rows_at(&rows->grad, i, last));
 	for (int node = last; node >= first; node--) {
 		if (row_node(emit, node)->op == NET_CONV)
 			row_accumulate(emit, node, *strip_rows_at(&rows->own, i, node));
 		if (row_input_has_gradient(emit, node))
 			row_gradient(emit, node, *strip_rows_at(&rows->grad, i, node - 1));
 	}
+	row_norm_gradient(emit, *strip_rows_at(&rows->grad, i, first - 1));
 }
 
 static int backward(struct row_emit *emit, struct sched_group *group, struct backward_rows *rows)
@@ -88,7 +89,7 @@ static int backward(struct row_emit *emit, struct sched_group *group, struct bac
 
 int row_build_overl(struct row_emit *emit, struct sched_group *group)
 {
-	const int first = emit->build->first, last = emit->build->last, strips = emit->build->strips;
+	const int first = emit->body, last = emit->build->last, strips = emit->build->strips;
 	struct backward_rows rows = { .need = { .rows = NULL } };
 	int rc;
 

@@ -39,19 +39,33 @@ static int build(struct row_search *search, const struct row_segment *segment, e
 		.strips = strips,
 		.hold = hold,
 		.training = search->paper->options->phases == PLAN_ALL,
-		.statistics = segment->statistics,
+		.next_norm = segment->next_norm,
 		.probe = probe,
 	};
+	const bool covers_norm = phase == SCHED_FORWARD ? segment->next_norm : row_applies(&build);
 	int rc;
 
 	// A group covers whatever its statements run.
-	if (build_group_init(group, phase, segment->first, phase == SCHED_FORWARD && segment->statistics ? segment->statistics : segment->last,
-			     build.graph->net->node_count))
+	if (build_group_init(group, phase, segment->first, covers_norm ? segment->next_norm : segment->last, build.graph->net->node_count))
 		return wc_fail(search->paper->err, WC_ERR_SYSTEM, "out of memory");
 	rc = row_build(&build, group, search->paper->err);
 	if (rc)
 		sched_group_release(group);
 	return rc;
+}
+
+static void count_statement(struct row_search *search, enum sched_phase phase, const struct sched_statement *statement)
+{
+	const struct net *net = search->paper->graph.net;
+	int remade[SCHED_LIST_MAX];
+	const int count = operand_remade(net, statement, remade, SCHED_LIST_MAX);
+
+	for (int i = 0; i < count; i++)
+		search->reads[remade[i]]++;
+	if (statement->op == SCHED_COMPUTE)
+		search->reads[statement->tensor == SCHED_ACT ? statement->node : operand_chain(net, statement, 0)]++;
+	else if (statement->op == SCHED_ACCUMULATE || (statement->op == SCHED_STATISTICS && phase == SCHED_BACKWARD))
+		search->sums[statement->node]++;
 }
 
 // Statements of one iteration that read a node's parameters, or write the sums of their gradients.
@@ -60,16 +74,8 @@ static void count_parameters(struct row_search *search, const struct sched_group
 	for (int i = group->first; i <= group->last; i++)
 		search->reads[i] = search->sums[i] = 0;
 	for (int i = 0; i < group->strip_count; i++)
-		for (int k = 0; k < group->strips[i].statement_count; k++) {
-			const struct sched_statement *statement = &group->strips[i].statements[k];
-
-			if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT)
-				search->reads[statement->node]++;
-			else if (statement->op == SCHED_COMPUTE)
-				search->reads[operand_chain(search->paper->graph.net, statement, 0)]++;
-			else if (statement->op == SCHED_ACCUMULATE)
-				search->sums[statement->node]++;
-		}
+		for (int k = 0; k < group->strips[i].statement_count; k++)
+			count_statement(search, group->phase, &group->strips[i].statements[k]);
 	for (int i = group->first; i <= group->last; i++)
 		if (!net_parameters(&search->paper->graph.net->nodes[i]))
 			search->reads[i] = search->sums[i] = 0;
@@ -127,9 +133,12 @@ static uint64_t keep_resident(const struct row_search *search, struct sched_grou
 	return bytes;
 }
 
-// Bytes with the parameters moved once.
-static int least_bytes(struct row_search *search, struct sched_group *group, uint64_t *bytes)
+// Bytes with the parameters moved once. The sums of a normalization whose gradient is applied are made in another group.
+static int least_bytes(struct row_search *search, struct sched_group *group, const struct row_segment *segment, uint64_t *bytes)
 {
+	struct sched_statement sums = { .op = SCHED_STATISTICS, .node = segment->next_norm, .hi = 1 };
+	struct sched_strip strip = { .statements = &sums, .statement_count = 1 };
+	struct sched_group groups[2] = { { .phase = SCHED_BACKWARD, .strips = &strip, .strip_count = segment->next_norm ? 1 : 0 } };
 	struct account_paper account;
 	int rc;
 
@@ -138,15 +147,16 @@ static int least_bytes(struct row_search *search, struct sched_group *group, uin
 		group->wgrad[i] = (struct sched_policy){ .resident = search->sums[i] };
 	}
 	group->sub_batch = search->paper->options->batch;
-	search->scratch.groups = group;
-	search->scratch.group_count = 1;
-	rc = account_paper_groups(&search->scratch, 0, 1, search->paper->graph.net, &account, search->paper->err);
+	groups[1] = *group;
+	search->scratch.groups = groups;
+	search->scratch.group_count = 2;
+	rc = account_paper_groups(&search->scratch, 1, 1, search->paper->graph.net, &account, search->paper->err);
 	*bytes = rc ? 0 : account_paper_bytes(&account);
 	return rc;
 }
 
 // Sub-batch and resident parameters of least bytes for a group's strips.
-static int settle(struct row_search *search, struct sched_group *group, struct row_phase *phase)
+static int settle(struct row_search *search, struct sched_group *group, const struct row_segment *segment, struct row_phase *phase)
 {
 	const int batch = search->paper->options->batch;
 	struct paper_occupancy occupancy;
@@ -162,7 +172,7 @@ static int settle(struct row_search *search, struct sched_group *group, struct r
 		return ROW_NO_FIT;
 	fits = occupancy.sample_bytes && search->room / occupancy.sample_bytes < batch ? (int)(search->room / occupancy.sample_bytes) : batch;
 	count_parameters(search, group);
-	rc = least_bytes(search, group, &least);
+	rc = least_bytes(search, group, segment, &least);
 	if (rc)
 		return rc;
 	for (int sub_batch = fits; sub_batch > 0; sub_batch--) {
@@ -211,7 +221,7 @@ static int try_hold(struct row_search *search, const struct row_segment *segment
 	if (rc)
 		return rc;
 	*phase = (struct row_phase){ .strips = strips, .hold = hold };
-	rc = settle(search, &group, phase);
+	rc = settle(search, &group, segment, phase);
 	if (!rc && !group.strips[0].statement_count)
 		*phase = (struct row_phase){ .strips = 0 };
 	sched_group_release(&group);
@@ -284,7 +294,7 @@ int row_make_group(struct row_search *search, const struct row_segment *segment,
 
 	if (rc)
 		return rc;
-	rc = settle(search, group, &again);
+	rc = settle(search, group, segment, &again);
 	if (rc)
 		sched_group_release(group);
 	return rc;

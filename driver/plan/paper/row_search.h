@@ -19,14 +19,14 @@ struct row_phase {
 };
 
 struct row_segment {
-	int first, last, statistics; // as in struct row_build
+	int first, last, next_norm;  // as in struct row_build
 	struct row_phase phases[2];  // [enum sched_phase]
 };
 
 struct row_search {
 	struct paper_planner *paper;
 	enum sched_tiling tiling;
-	struct schedule scratch; // the schedule's header and one group
+	struct schedule scratch; // the schedule's header and a few groups
 	int *reads, *sums;       // [node]: statements of an iteration that read the parameters, and that sum their gradients
 	int64_t room;            // bytes of the buffer less the reserve
 };
