@@ -11,7 +11,6 @@
 static void print_json(const struct check_result *result, const struct schedule *schedule, const struct net *net)
 {
 	const struct check_violation *violation = &result->violation;
-	const bool paper = schedule->accounting == SCHED_PAPER;
 	uint64_t read = 0, write = 0;
 	json_t *by_class = json_object(), *all;
 
@@ -20,10 +19,9 @@ static void print_json(const struct check_result *result, const struct schedule 
 		write += result->write_bytes[class];
 		json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(result->read_bytes[class] + result->write_bytes[class])));
 	}
-	// The footprint is that in DRAM under `paper` accounting and, as `plan` prints it, that in the buffer under `device`.
 	all = json_pack("{s:s, s:i, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "net", net->name, "batch", schedule->batch, "accounting",
-			paper ? "paper" : "device", "ok", result->ok, "peak_buffer_bytes", (json_int_t)result->peak_bytes, "peak_footprint_bytes",
-			(json_int_t)(paper ? result->footprint_bytes : result->peak_bytes), "dram_read_bytes", (json_int_t)read,
+			schedule->accounting == SCHED_PAPER ? "paper" : "device", "ok", result->ok, "peak_buffer_bytes", (json_int_t)result->peak_bytes, "peak_footprint_bytes",
+			(json_int_t)result->footprint_bytes, "dram_read_bytes", (json_int_t)read,
 			"dram_write_bytes", (json_int_t)write, "by_class", by_class, "commands", (json_int_t)result->commands, "macs",
 			(json_int_t)result->macs, "extra_macs", (json_int_t)result->extra_macs);
 	if (!result->ok)

@@ -134,14 +134,15 @@ static int parse(const char *net_name, const char *name, struct net *net, struct
 	return result || !read ? result : cli_same_problem(name, schedule, &problem->plan, err);
 }
 
-static int print(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err)
+static int print(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_options *options,
+		 const struct check_result *check, struct wc_error *err)
 {
 	struct plan_costs costs;
 	int result;
 
 	if (!words.json && !words.explain)
 		return schedule_write(schedule, net, stdout, err);
-	result = plan_costs(&costs, schedule, net, options, err);
+	result = plan_costs(&costs, schedule, net, options, check, err);
 	if (result)
 		return result;
 	if (words.json)
@@ -175,7 +176,7 @@ static int run(int argc, const char **argv)
 	if (!result)
 		result = schedule_check(&schedule, &net, &check, &err);
 	if (!result)
-		result = print(name, &schedule, &net, &problem.plan, &err);
+		result = print(name, &schedule, &net, &problem.plan, &check, &err);
 	status = result ? cli_fail(&err, result) : CLI_OK;
 	schedule_release(&schedule);
 	net_release(&net);

@@ -47,7 +47,8 @@ static int device_costs(struct plan_costs *costs, const struct schedule *schedul
 	if (result)
 		return result;
 	account_schedule(schedule, net, options->acc_rows, &costs->account);
-	costs->footprint_bytes = program.live_bytes;
+	costs->high_water_bytes = program.live_bytes;
+	costs->placed_bytes = program.peak_bytes;
 	for (int i = 0; i < schedule->group_count; i++)
 		device_group(costs, &program, i);
 	program_release(&program);
@@ -61,8 +62,6 @@ static int paper_costs(struct plan_costs *costs, const struct schedule *schedule
 
 	if (!result)
 		result = account_paper_schedule(schedule, net, &costs->account, err);
-	if (!result)
-		result = account_footprint(schedule, net, &costs->footprint_bytes, err);
 	for (int i = 0; !result && i < schedule->group_count; i++) {
 		const int sub_batch = schedule->groups[i].sub_batch;
 		struct paper_occupancy occupancy;
@@ -95,12 +94,12 @@ static uint64_t baseline_bytes(const struct net *net, const struct plan_options 
 }
 
 int plan_costs(struct plan_costs *costs, const struct schedule *schedule, const struct net *net, const struct plan_options *options,
-	       struct wc_error *err)
+	       const struct check_result *check, struct wc_error *err)
 {
 	const size_t groups = (size_t)schedule->group_count;
 	int result;
 
-	*costs = (struct plan_costs){.baseline_bytes = baseline_bytes(net, options)};
+	*costs = (struct plan_costs){.baseline_bytes = baseline_bytes(net, options), .peak_buffer_bytes = check->peak_bytes};
 	costs->group_buffer_bytes = calloc(groups, sizeof(uint64_t));
 	costs->group_pinned_bytes = calloc(groups, sizeof(uint64_t));
 	if (!costs->group_buffer_bytes || !costs->group_pinned_bytes)
@@ -109,6 +108,8 @@ int plan_costs(struct plan_costs *costs, const struct schedule *schedule, const 
 		result = device_costs(costs, schedule, net, options, err);
 	else
 		result = paper_costs(costs, schedule, net, err);
+	if (!result)
+		result = account_footprint(schedule, net, &costs->footprint_bytes, err);
 	if (result)
 		plan_costs_release(costs);
 	return result;

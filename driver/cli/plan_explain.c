@@ -6,12 +6,18 @@
 void plan_explain(const struct schedule *schedule, const struct net *net, const struct plan_costs *costs, FILE *file)
 {
 	const uint64_t bytes = account_total_bytes(&costs->account);
+	const bool device = schedule->accounting == SCHED_DEVICE;
 
 	fprintf(file, "%s, batch %d, buffer %" PRIu32 " bytes, %s accounting: %" PRIu64 " DRAM bytes", net->name, schedule->batch, schedule->buffer_bytes,
-		schedule->accounting == SCHED_DEVICE ? "device" : "paper", bytes);
+		device ? "device" : "paper", bytes);
 	if (costs->baseline_bytes)
 		fprintf(file, ", %.3f of baseline", (double)bytes / (double)costs->baseline_bytes);
-	fprintf(file, "\n%-8s  %-9s  %6s  %6s  %12s  %12s  layers\n", "phase", "sub_batch", "strips", "tiling", "buffer", "pinned");
+	fprintf(file, "\nbytes of the buffer: at most %" PRIu64 " live at a statement", costs->peak_buffer_bytes);
+	if (device)
+		fprintf(file, "; %" PRIu64 " with loads moved ahead, placed below byte %" PRIu64, costs->high_water_bytes, costs->placed_bytes);
+	fprintf(file, "\nbytes of DRAM: at most %" PRIu64 " live at once\n", costs->footprint_bytes);
+	fprintf(file, "%-8s  %-9s  %6s  %6s  %12s  %12s  layers\n", "phase", "sub_batch", "strips", "tiling", device ? "placed below" : "live bytes",
+		"pinned bytes");
 	for (int i = 0; i < schedule->group_count; i++) {
 		const struct sched_group *group = &schedule->groups[i];
 

@@ -113,15 +113,20 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
 	for (int i = 0; i < schedule->group_count; i++)
 		json_array_append_new(groups, group_json(schedule, i, net, costs));
-	all = json_pack("{s:o, s:o, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:o}", "net", wct_json_text(net->name), "schedule",
+	all = json_pack("{s:o, s:o, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:I}", "net", wct_json_text(net->name), "schedule",
 			wct_json_text(name), "batch", schedule->batch,
 			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
 			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",
 			(json_int_t)account->macs, "extra_macs", training ? 100 * (double)account->extra_macs / training : 0.0, "peak_footprint_bytes",
-			(json_int_t)costs->footprint_bytes, "commands", (json_int_t)account->commands, "groups", groups);
+			(json_int_t)costs->footprint_bytes, "peak_buffer_bytes", (json_int_t)costs->peak_buffer_bytes, "commands", (json_int_t)account->commands);
+	if (schedule->accounting == SCHED_DEVICE) {
+		json_object_set_new(all, "buffer_high_water_bytes", json_integer((json_int_t)costs->high_water_bytes));
+		json_object_set_new(all, "placed_buffer_bytes", json_integer((json_int_t)costs->placed_bytes));
+	}
 	if (schedule->accounting == SCHED_PAPER && schedule->groups[schedule->group_count - 1].phase == SCHED_BACKWARD)
 		json_object_set_new(all, "lower_bound_dram_bytes", json_integer((json_int_t)paper_lower_bound(net, schedule->batch)));
+	json_object_set_new(all, "groups", groups);
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	printf("\n");
 	json_decref(all);

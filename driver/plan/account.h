@@ -31,6 +31,10 @@ void account_schedule(const struct schedule *schedule, const struct net *net, in
 void account_group(const struct schedule *schedule, const struct sched_group *group, const struct net *net, int acc_rows,
 		   struct account *account);
 
+// Most bytes in DRAM at once, under either accounting: tensors from the group that first stores them to the one that last reads them, the
+// whole batch; 2 bytes of weight and 4 of gradient per parameter (driver/README.md, "Footprint"). 0 or WC_ERR_SYSTEM.
+int account_footprint(const struct schedule *schedule, const struct net *net, uint64_t *bytes, struct wc_error *err);
+
 // Sum over classes of reads and writes.
 uint64_t account_total_bytes(const struct account *account);
 

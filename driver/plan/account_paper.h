@@ -25,8 +25,4 @@ uint64_t account_paper_bytes(const struct account_paper *account);
 // The whole schedule; payload_bytes are the bytes, there are no commands. 0 or WC_ERR_SYSTEM.
 int account_paper_schedule(const struct schedule *schedule, const struct net *net, struct account *account, struct wc_error *err);
 
-// Most bytes in DRAM at once: tensors from the group that first stores them to the one that last reads them, the whole
-// batch; 2 bytes of weight and 4 of gradient per parameter. 0 or WC_ERR_SYSTEM.
-int account_footprint(const struct schedule *schedule, const struct net *net, uint64_t *bytes, struct wc_error *err);
-
 #endif

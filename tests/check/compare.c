@@ -11,7 +11,10 @@
 void compare_account(const struct schedule *schedule, const struct net *net, const struct check_result *result, const char *what)
 {
 	struct account account;
+	uint64_t footprint;
 
+	cr_assert_eq(account_footprint(schedule, net, &footprint, NULL), 0);
+	cr_assert_eq(result->footprint_bytes, footprint, "%s: footprint: checker %" PRIu64 ", account %" PRIu64, what, result->footprint_bytes, footprint);
 	account_schedule(schedule, net, CHECK_ACC_ROWS, &account);
 	for (int class = 0; class < WC_CLASS_COUNT; class++) {
 		cr_assert_eq(result->read_bytes[class], account.read_bytes[class], "%s: %s read: checker %" PRIu64 ", account %" PRIu64, what,

@@ -21,6 +21,7 @@ static struct check_result proven(const char *text)
 // One sample: image 16 rows of 64 bytes, feature maps 16 rows of 128, mask 16 rows of 16.
 // Weights 144 and 288 bytes, sums 288 and 576. Forward MACs 18432 and 36864.
 enum { FORWARD_MACS = 55296, TRAINING_MACS = FORWARD_MACS * 2 + 36864 };
+enum { PARAMETER_BYTES = 144 + 288 + 288 + 576 };
 
 Test(counts, a_group_per_layer)
 {
@@ -46,6 +47,8 @@ Test(counts, a_group_per_layer)
 	cr_assert_eq(result.peak_bytes, 2 * 6144 + 288 + 576);
 	cr_assert_eq(result.peak.group, 3);
 	cr_assert_eq(result.peak.statement, 3);
+	// That group again: image, relu1 and the gradients of conv2 and relu1; then that of conv1 for that of conv2.
+	cr_assert_eq(result.footprint_bytes, 3 * (1024 + 3 * 2048) + PARAMETER_BYTES);
 }
 
 Test(counts, a_serialized_group)
@@ -74,6 +77,8 @@ Test(counts, overl_recomputes_its_halo)
 	// conv1: two halo rows in forward, 18 rows in backward; a row is 1152 MACs.
 	cr_assert_eq(result.extra_macs, 3 * (2 + 18) * 1152);
 	cr_assert_eq(result.macs, 3 * (TRAINING_MACS + (2 + 18) * 1152));
+	// The image and conv2, then its gradient; no tensor between.
+	cr_assert_eq(result.footprint_bytes, 3 * (1024 + 2048) + PARAMETER_BYTES);
 }
 
 Test(counts, strips_hand_over_lines)
@@ -88,6 +93,8 @@ Test(counts, strips_hand_over_lines)
 	cr_assert_eq(result.extra_macs, 3 * 16 * 1152);
 	// Backward, first strip, relu1: sums, gradient rows 7:16, image 7:16, conv1 8:16, relu1 6:16 (other rows: not in place), mask 8:16.
 	cr_assert_eq(result.peak_bytes, 576 + 2304 + 1152 + 2048 + 2560 + 256);
+	// Backward: the image, conv2's gradient, and the lines kept of image, relu1 and gradient.
+	cr_assert_eq(result.footprint_bytes, 3 * (1024 + 2048 + 128 + 256 + 256) + PARAMETER_BYTES);
 	cr_assert_eq(result.peak.group, 1);
 	cr_assert_eq(result.peak.strip, 0);
 	cr_assert_eq(result.peak.statement, 5);
@@ -143,7 +150,7 @@ Test(counts, the_print_names_verdict_and_place)
 		fclose(file);
 		if (round == 0) {
 			cr_assert_not_null(strstr(text, "proven"), "%s", text);
-			cr_assert_not_null(strstr(text, "peak 13152 of 65536 buffer bytes, in group 3 (backward conv2..conv2), strip 0"), "%s", text);
+			cr_assert_not_null(strstr(text, "peak of live bytes in the buffer 13152 of 65536, in group 3 (backward conv2..conv2), strip 0"), "%s", text);
 			cr_assert_not_null(strstr(text, "  weight_gradient            576           1440"), "%s", text);
 			schedule.groups[1].strips[0].statements[2].hi = 15;
 		} else {

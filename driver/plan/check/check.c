@@ -159,7 +159,7 @@ int schedule_check(const struct schedule *schedule, const struct net *net, struc
 		rc = check_groups(&state);
 		add_gradient_macs(&state);
 	}
-	if (rc == 0 && state.paper)
+	if (rc == 0)
 		rc = check_footprint(&state);
 	if (state.paper)
 		check_paper_masks(&state);

@@ -80,7 +80,7 @@ struct check_result {
 	// Complete if ok; up to the violation otherwise.
 	uint64_t peak_bytes; // most live bytes in the global buffer, `reserve` included
 	struct check_place peak;
-	uint64_t footprint_bytes; // most bytes in DRAM at once; `paper` alone, else 0
+	uint64_t footprint_bytes; // most bytes in DRAM at once
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // DRAM; whole beats under `device`
 	uint64_t commands; // `device` alone, else 0
 	// Whole batch, padding included. A convolution's data gradient weighs as much as its forward pass when all rows are computed,

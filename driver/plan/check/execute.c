@@ -98,6 +98,8 @@ static int fetch(struct check_state *state, const struct sched_statement *statem
 		return rc;
 	if (load)
 		read_dram(state, use, use->rows);
+	else if (!state->paper)
+		check_touch_kept(state, use->tensor, use->node);
 	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
 		parts[y].slab = load ? parts[y].stored : (flags[y] & ROW_KEPT_BEFORE) != 0 ? parts[y].kept_before : parts[y].kept;
 	return 0;
@@ -109,6 +111,10 @@ static int keep(struct check_state *state, const struct check_use *use)
 
 	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
 		parts[y].kept = parts[y].slab;
+	if (!state->paper) {
+		check_touch_kept(state, use->tensor, use->node);
+		check_set_flags(check_flags(state, use->tensor, use->node), use->rows, ROW_KEPT_EVER);
+	}
 	return check_mark_once(state, use->tensor, use->node, use->rows, ROW_KEPT, "kept", "the boundary has");
 }
 

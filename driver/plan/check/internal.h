@@ -28,6 +28,7 @@ enum row_flag {
 	ROW_ALIASED = 1 << 9,     // grad: the slab's row is a view of an add's gradient
 	ROW_VIEWED = 1 << 10,     // grad: DRAM's row is a view of an add's gradient
 	ROW_LOST = 1 << 11,       // grad: the slab is there, but the row has been overwritten by what shares its room
+	ROW_KEPT_EVER = 1 << 12,  // some strip has put it into boundary storage
 };
 
 // How many readers' parts a row of a gradient is the sum of, wherever it is.
@@ -125,6 +126,7 @@ struct check_state {
 	int *counted, *summed;    // [node]: rows of a normalization in the statistics of forward, in the sums of backward; owned
 	struct check_work *work;  // [node]: as the reader; owned
 	struct check_life *lives; // [tensor * node_count + node]; owned
+	struct check_life *kept_lives; // likewise, of boundary storage in DRAM; `device`; owned
 	int *viewed;              // [node]: the add whose gradient in DRAM a gradient is a view of, -1; owned
 	struct check_step step;   // of the statement at hand
 	struct check_slab *slabs; // of the strip at hand; owned
@@ -267,6 +269,8 @@ void check_paper_masks(struct check_state *state);
 
 // footprint.c: when DRAM holds what. The group at hand stores or reads rows of a tensor there.
 void check_touch_dram(struct check_state *state, enum sched_tensor tensor, int node);
+// The same of its rows in boundary storage under `device`.
+void check_touch_kept(struct check_state *state, enum sched_tensor tensor, int node);
 // Behind the last group: result->footprint_bytes. 0 or WC_ERR_SYSTEM.
 int check_footprint(struct check_state *state);
 

@@ -34,7 +34,7 @@ void schedule_check_print(const struct check_result *result, const struct schedu
 	fprintf(file, "proven: the output of %d samples is computed and stored whole%s\n", schedule->batch,
 		result->forward_only ? "; forward only" : ", every weight gradient row is accumulated once");
 	check_place_text(place, sizeof(place), schedule, net, &result->peak);
-	fprintf(file, "peak %" PRIu64 " of %u buffer bytes, in %s", result->peak_bytes, schedule->buffer_bytes, place);
+	fprintf(file, "peak of live bytes in the buffer %" PRIu64 " of %u, in %s", result->peak_bytes, schedule->buffer_bytes, place);
 	if (result->peak.statement >= 0) {
 		const struct sched_group *group = &schedule->groups[result->peak.group];
 		char statement[160];
@@ -44,10 +44,8 @@ void schedule_check_print(const struct check_result *result, const struct schedu
 	}
 	fprintf(file, "\n");
 	print_classes(result, file);
-	if (schedule->accounting == SCHED_PAPER)
-		fprintf(file, "footprint %" PRIu64 " bytes in DRAM at once\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->footprint_bytes,
-			result->macs, result->extra_macs);
-	else
-		fprintf(file, "commands %" PRIu64 "\nMACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->commands, result->macs,
-			result->extra_macs);
+	fprintf(file, "peak of live bytes in DRAM (footprint) %" PRIu64 "\n", result->footprint_bytes);
+	if (schedule->accounting == SCHED_DEVICE)
+		fprintf(file, "commands %" PRIu64 "\n", result->commands);
+	fprintf(file, "MACs %" PRIu64 ", of them extra %" PRIu64 "\n", result->macs, result->extra_macs);
 }

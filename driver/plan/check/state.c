@@ -39,6 +39,7 @@ void check_state_release(struct check_state *state)
 	free(state->summed);
 	free(state->work);
 	free(state->lives);
+	free(state->kept_lives);
 	free(state->viewed);
 	free(state->step.uses);
 	free(state->step.remade);
@@ -76,12 +77,13 @@ static bool allocate(struct check_state *state, size_t nodes, size_t heights)
 	state->summed = calloc(nodes, sizeof(*state->summed));
 	state->work = calloc(nodes, sizeof(*state->work));
 	state->lives = calloc(3 * nodes, sizeof(*state->lives));
+	state->kept_lives = calloc(3 * nodes, sizeof(*state->kept_lives));
 	state->viewed = calloc(nodes, sizeof(*state->viewed));
 	state->slab_first = calloc(3 * nodes, sizeof(*state->slab_first));
 	state->slab_now = calloc(3 * nodes, sizeof(*state->slab_now));
 	return state->flags != NULL && state->rows != NULL && state->parts != NULL && state->part_rows != NULL && state->accumulated_in != NULL &&
-	       state->counted != NULL && state->summed != NULL && state->work != NULL && state->lives != NULL && state->viewed != NULL &&
-	       state->slab_first != NULL && state->slab_now != NULL;
+	       state->counted != NULL && state->summed != NULL && state->work != NULL && state->lives != NULL && state->kept_lives != NULL &&
+	       state->viewed != NULL && state->slab_first != NULL && state->slab_now != NULL;
 }
 
 int check_state_init(struct check_state *state)
@@ -103,7 +105,7 @@ int check_state_init(struct check_state *state)
 		state->rows[i] = next;
 		next += state->net->nodes[i % nodes].out.height;
 		state->slab_first[i] = state->slab_now[i] = -1;
-		state->lives[i] = (struct check_life){0, -1};
+		state->lives[i] = state->kept_lives[i] = (struct check_life){0, -1};
 	}
 	for (size_t i = 0; i < nodes; i++) {
 		state->part_rows[i] = next_parts;
