@@ -2,9 +2,12 @@
 //
 // wavecore report WHAT: tables over networks and schedules, for paper accounting, and of footprints.
 #include <string.h>
+#include <sys/stat.h>
 
 #include "driver/cli/cli.h"
 #include "driver/cli/report.h"
+#include "driver/net/builtin.h"
+#include "driver/plan/paper/paper.h"
 
 static const struct {
 	const char *name;
@@ -34,6 +37,35 @@ int report_each(const char *list, int (*visit)(const char *name, void *context, 
 		list += length + 1;
 	}
 	return result;
+}
+
+static int require_planner(const char *name, void *context, struct wc_error *err)
+{
+	(void)context;
+	return paper_plan_require(name, err);
+}
+
+// A pipe can be read but once: what it holds is seen when the report is made.
+static int require_net(const char *name, void *context, struct wc_error *err)
+{
+	const struct report_options *options = context;
+	struct stat status;
+	struct net net;
+	int result;
+
+	if (!net_builtin_find(name) && !stat(name, &status) && !S_ISREG(status.st_mode))
+		return 0;
+	result = cli_net(&net, name, options->image, err);
+	net_release(&net);
+	return result;
+}
+
+// No table is begun that ends at a name that there is not.
+static int require_lists(struct report_options *options, struct wc_error *err)
+{
+	int result = options->nets ? report_each(options->nets, require_net, options, err) : 0;
+
+	return result || !options->schedules ? result : report_each(options->schedules, require_planner, NULL, err);
 }
 
 int report_batch(const struct report_options *options, const char *net)
@@ -103,7 +135,9 @@ static int run(int argc, const char **argv)
 		.strips = (int)strips,
 		.dram_bytes = dram,
 	};
-	result = reports[which].report(&options, stdout, &err);
+	result = require_lists(&options, &err);
+	if (!result)
+		result = reports[which].report(&options, stdout, &err);
 	return result ? cli_fail(&err, result) : CLI_OK;
 }
 

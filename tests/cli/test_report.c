@@ -43,5 +43,11 @@ Test(report, what_a_report_has_no_use_for_is_refused)
 	command_expect_error("report footprint --strips 1", 2, "limits are 2 to 1024");
 	command_expect_error("report footprint --dram 1", 2, "limits are");
 	command_expect_error("report footprint --net nosuch", 2, "no built-in network 'nosuch'");
+	// Before anything is printed: command_expect_error() wants no output.
+	command_expect_error("report traffic --net lenet,", 2, "a list of names has an empty or overlong name at ''");
+	command_expect_error("report traffic --net lenet,nosuch --schedule baseline", 2, "no built-in network 'nosuch'");
+	command_expect_error("report traffic --net lenet --schedule baseline,nosuch", 2, "no planner 'nosuch' for paper accounting");
+	command_expect_error("report sweep --net lenet --schedule baseline,", 2, "empty or overlong name");
+	command_expect_error("report footprint --net lenet, --image 28", 2, "empty or overlong name");
 	command_expect_error("report footprints", 2, "no report 'footprints'");
 }

@@ -99,24 +99,40 @@ static int begin(struct paper_planner *planner, struct schedule *schedule, const
 	return rc ? rc : check_size(planner);
 }
 
-int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+// The planner's index; negative: there is none.
+static int find(const char *name, struct wc_error *err)
 {
-	struct paper_planner planner = { .options = options, .err = err };
 	char known[256] = "";
-	int rc;
 
-	memset(schedule, 0, sizeof(*schedule));
 	for (int i = 0; paper_plan_name(i); i++) {
-		if (!strcmp(name, planners[i].name)) {
-			rc = begin(&planner, schedule, name, net);
-			if (!rc)
-				rc = planners[i].plan(&planner);
-			paper_graph_release(&planner.graph);
-			if (rc)
-				schedule_release(schedule);
-			return rc;
-		}
+		if (!strcmp(name, planners[i].name))
+			return i;
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", planners[i].name);
 	}
 	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for paper accounting; there are: %s", name, known);
+}
+
+int paper_plan_require(const char *name, struct wc_error *err)
+{
+	const int index = find(name, err);
+
+	return index < 0 ? index : 0;
+}
+
+int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	struct paper_planner planner = { .options = options, .err = err };
+	const int index = find(name, err);
+	int rc;
+
+	memset(schedule, 0, sizeof(*schedule));
+	if (index < 0)
+		return index;
+	rc = begin(&planner, schedule, name, net);
+	if (!rc)
+		rc = planners[index].plan(&planner);
+	paper_graph_release(&planner.graph);
+	if (rc)
+		schedule_release(schedule);
+	return rc;
 }

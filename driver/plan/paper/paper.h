@@ -31,5 +31,7 @@ uint64_t paper_lower_bound(const struct net *net, int batch);
 int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
 // The i-th planner's name; NULL past the last.
 const char *paper_plan_name(int i);
+// 0, or WC_ERR_INPUT with the list of names if there is no such planner.
+int paper_plan_require(const char *name, struct wc_error *err);
 
 #endif
