@@ -32,9 +32,10 @@ static int parse_accounting(const struct net *net, const char *schedule, enum sc
 
 	for (int i = 0; plan_name(i); i++)
 		device |= !strcmp(plan_name(i), schedule);
-	*accounting = device && !net_require_chain(net, "", NULL) ? SCHED_DEVICE : SCHED_PAPER;
+	*accounting = device && net_is_chain(net) ? SCHED_DEVICE : SCHED_PAPER;
+	// What is only too large for the device is not planned for something else unasked.
 	if (!words.accounting)
-		return 0;
+		return *accounting == SCHED_DEVICE ? net_require_chain(net, "device accounting (--accounting paper has no such limit)", err) : 0;
 	if (strcmp(words.accounting, "device") && strcmp(words.accounting, "paper"))
 		return wc_fail(err, WC_ERR_INPUT, "--accounting: '%s' is neither 'device' nor 'paper'", words.accounting);
 	*accounting = *words.accounting == 'd' ? SCHED_DEVICE : SCHED_PAPER;

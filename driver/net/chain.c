@@ -26,31 +26,43 @@ static int check_bytes(const struct net_node *node, const char *who, struct wc_e
 	return 0;
 }
 
-int net_require_chain(const struct net *net, const char *who, struct wc_error *err)
+static int check_node(const struct net *net, int index, const char *who, struct wc_error *err)
 {
 	static const char needed[] = "only chains of convolutions (groups 1, no bias) and ReLUs can be run";
+	const struct net_node *node = &net->nodes[index];
+	char what[64];
 
+	if (node->op != NET_CONV && node->op != NET_RELU)
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s: %s", who, node->name, net_op_name(node->op), needed);
+	if (node->input_count != 1 || node->inputs[0] != index - 1)
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' reads '%s', not the node before, '%s': %s", who, node->name,
+			       net->nodes[node->inputs[0]].name, net->nodes[index - 1].name, needed);
+	if (index == 1 && node->op != NET_CONV)
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s, the first node must be a conv", who, node->name,
+			       net_op_name(node->op));
+	if (node->op == NET_RELU || (node->conv.groups == 1 && !node->bias))
+		return 0;
+	snprintf(what, sizeof(what), node->bias ? "a bias" : "%d groups", node->conv.groups);
+	return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has %s: %s", who, node->name, what, needed);
+}
+
+bool net_is_chain(const struct net *net)
+{
+	for (int i = 1; i < net->node_count; i++)
+		if (check_node(net, i, "", NULL))
+			return false;
+	return true;
+}
+
+int net_require_chain(const struct net *net, const char *who, struct wc_error *err)
+{
 	for (int i = 0; i < net->node_count; i++) {
-		const struct net_node *node = &net->nodes[i];
-		const int rc = check_bytes(node, who, err);
-		char what[64];
+		int rc = check_bytes(&net->nodes[i], who, err);
 
+		if (!rc && i > 0)
+			rc = check_node(net, i, who, err);
 		if (rc)
 			return rc;
-		if (i == 0)
-			continue;
-		if (node->op != NET_CONV && node->op != NET_RELU)
-			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s: %s", who, node->name, net_op_name(node->op), needed);
-		if (node->input_count != 1 || node->inputs[0] != i - 1)
-			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' reads '%s', not the node before, '%s': %s", who, node->name,
-				       net->nodes[node->inputs[0]].name, net->nodes[i - 1].name, needed);
-		if (i == 1 && node->op != NET_CONV)
-			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s, the first node must be a conv", who, node->name,
-				       net_op_name(node->op));
-		if (node->op == NET_RELU || (node->conv.groups == 1 && !node->bias))
-			continue;
-		snprintf(what, sizeof(what), node->bias ? "a bias" : "%d groups", node->conv.groups);
-		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has %s: %s", who, node->name, what, needed);
 	}
 	return 0;
 }

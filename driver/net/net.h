@@ -101,6 +101,8 @@ const char *net_op_name(enum net_op op);
 // a convolution first, every tensor and weight gradient within the device's reach. 0, or WC_ERR_INPUT with the first
 // node that is otherwise; `who` begins the message.
 int net_require_chain(const struct net *net, const char *who, struct wc_error *err);
+// Whether it is such a chain, however large its tensors are.
+bool net_is_chain(const struct net *net);
 
 // Weights K (C / groups) R S of a convolution and multiply-accumulates of one sample's forward pass.
 int64_t net_conv_weights(const struct net_node *node);

@@ -94,6 +94,7 @@ Test(usage, bad_options_are_refused)
 		{"run --fault weight:command=3", "missing wave,row,column,bit"},
 		{"run --fault weight:command=3,wave=0,row=16,column=0,bit=0", "rows 0 to 15"},
 		{"plan", "an argument is missing"},
+		{"plan fashion-conv --image 16384", "(--accounting paper has no such limit): node 'conv1': one sample of the output takes 3221225472 bytes, limit 1073741824"},
 		{"plan fashion-conv another", "unexpected argument 'another'"},
 		{"plan fashion-conv --seed 3", "--seed: unknown option"},
 		{"plan fashion-conv --buffer 4KiB", "cannot fit"},

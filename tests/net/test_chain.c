@@ -18,6 +18,7 @@ static void refused(const char *nodes, const char *words)
 	text_read(&net, text);
 	cr_assert_eq(net_require_chain(&net, "some device", &err), WC_ERR_INPUT, "accepted:\n%s", text);
 	cr_expect(strstr(err.text, "some device: node '") == err.text, "%s", err.text);
+	cr_expect(!net_is_chain(&net), "a chain:\n%s", text);
 	cr_expect(strstr(err.text, words), "'%s' lacks '%s'", err.text, words);
 	net_release(&net);
 }
@@ -44,6 +45,7 @@ static void too_large(const char *shape, const char *node, const char *words)
 	snprintf(text, sizeof(text), "name: n\ninput: {%s}\nnodes:\n  - %s\n", shape, node);
 	text_read(&net, text);
 	cr_assert_eq(net_require_chain(&net, "device", &err), WC_ERR_INPUT, "accepted:\n%s", text);
+	cr_expect(net_is_chain(&net), "no chain:\n%s", text);
 	cr_expect(strstr(err.text, words), "'%s' lacks '%s'", err.text, words);
 	net_release(&net);
 }
