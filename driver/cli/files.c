@@ -111,6 +111,12 @@ int cli_same_problem(const char *path, const struct schedule *schedule, const st
 	return 0;
 }
 
+// As messages name it.
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") ? path : "<stdin>";
+}
+
 static FILE *open_text(char *text, size_t bytes, const char *path, struct wc_error *err)
 {
 	FILE *file = bytes ? fmemopen(text, bytes, "r") : fopen("/dev/null", "r");
@@ -124,7 +130,7 @@ static FILE *open_text(char *text, size_t bytes, const char *path, struct wc_err
 static int open_net(FILE *file, const char *path, const char *net_name, int image, struct net *net, char **net_used, struct wc_error *err)
 {
 	char *name = NULL;
-	int image_said = 0, result = schedule_net_name(file, path, &name, &image_said, err);
+	int image_said = 0, result = schedule_net_name(file, name_of(path), &name, &image_said, err);
 
 	// The parser says with a line what is wrong.
 	if (net_name && result == WC_ERR_INPUT)
@@ -132,7 +138,7 @@ static int open_net(FILE *file, const char *path, const char *net_name, int imag
 	if (!result)
 		result = cli_net(net, net_name ? net_name : name, image ? image : image_said, err);
 	if (result == WC_ERR_INPUT && !net_name && name && access(name, F_OK) && !net_builtin_find(name))
-		wc_fail(err, result, "%s: made for network '%.64s', which is not built in; give its file with --net", path, name);
+		wc_fail(err, result, "%s: made for network '%.64s', which is not built in; give its file with --net", name_of(path), name);
 	if (result || net_name) {
 		free(name);
 		name = NULL;
@@ -154,7 +160,7 @@ int cli_schedule_file(const char *path, const char *net_name, int image, struct 
 	file = open_text(text, bytes, path, err);
 	result = file ? open_net(file, path, net_name, image, net, net_used, err) : WC_ERR_SYSTEM;
 	if (!result)
-		result = schedule_read(schedule, net, file, path, err);
+		result = schedule_read(schedule, net, file, name_of(path), err);
 	if (file)
 		fclose(file);
 	wc_free(text);
@@ -175,7 +181,7 @@ int cli_schedule(const char *name, const struct net *net, const struct plan_opti
 	if (result)
 		return result;
 	file = open_text(text, bytes, name, err);
-	result = file ? schedule_read(schedule, net, file, name, err) : WC_ERR_SYSTEM;
+	result = file ? schedule_read(schedule, net, file, name_of(name), err) : WC_ERR_SYSTEM;
 	if (file)
 		fclose(file);
 	wc_free(text);

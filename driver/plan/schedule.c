@@ -154,5 +154,6 @@ void schedule_release(struct schedule *schedule)
 	free(schedule->groups);
 	free(schedule->net_name);
 	free(schedule->planner);
+	free(schedule->file_name);
 	memset(schedule, 0, sizeof(*schedule));
 }

@@ -93,6 +93,7 @@ struct schedule {
 	uint32_t reserve_bytes;           // of the buffer, for streams; `paper` accounting
 	enum sched_accounting accounting;
 	char *planner; // NULL: written by hand
+	char *file_name; // that it was read from; NULL: none
 	struct sched_group *groups;
 	int group_count;
 };

@@ -314,6 +314,9 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 
 	memset(schedule, 0, sizeof(*schedule));
 	schedule->cores = 1;
+	schedule->file_name = strdup(file_name);
+	if (!schedule->file_name)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	while (!rc && (length = getline(&line, &capacity, file)) >= 0) {
 		parser.line++;
 		free(tail);

@@ -143,6 +143,18 @@ char *fixture_replace(const char *text, const char *from, int nth, const char *t
 	return result;
 }
 
+// The violation's text, and its place as compilers say it.
+static void expect_text(const struct schedule *schedule, const struct check_violation *violation, const char *text)
+{
+	struct wc_error expected = {""};
+
+	if (violation->kind != CHECK_NONE && violation->place.line > 0)
+		wc_fail(&expected, 0, "%s:%d: %s", schedule->file_name, violation->place.line, violation->text);
+	else if (violation->kind != CHECK_NONE)
+		wc_fail(&expected, 0, "%s: %s", schedule->file_name, violation->text);
+	cr_assert_str_eq(text, expected.text);
+}
+
 int fixture_check(const char *text, const struct net *net, struct check_result *result)
 {
 	struct schedule schedule;
@@ -153,7 +165,7 @@ int fixture_check(const char *text, const struct net *net, struct check_result *
 	rc = schedule_check(&schedule, net, result, &err);
 	cr_assert_eq(rc == 0, result->ok);
 	cr_assert_eq(rc == 0, result->violation.kind == CHECK_NONE);
-	cr_assert_str_eq(err.text, result->violation.text);
+	expect_text(&schedule, &result->violation, err.text);
 	schedule_release(&schedule);
 	return rc;
 }

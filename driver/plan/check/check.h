@@ -69,7 +69,7 @@ struct check_violation {
 	int needed_lo, needed_hi; // rows needed (or, for CHECK_TWICE and CHECK_UNUSED, given); 0, 0 without rows
 	int fault_lo, fault_hi;   // the first interval of these that is at fault
 	char present[96];         // rows there instead, "0:121 130:224" or "none"; "" without rows
-	char text[WC_ERROR_TEXT_BYTES]; // all of this in one line
+	char text[WC_ERROR_TEXT_BYTES]; // all of this in one line; but of a schedule read from a file, without the line
 };
 
 struct check_result {
@@ -89,12 +89,12 @@ struct check_result {
 	uint64_t extra_macs; // the part of it spent on rows computed before
 };
 
-// Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text if it is wrong; also, with
+// Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text, behind "FILE:LINE: " where they are known, if it is wrong; also, with
 // violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of more
 // than convolutions and ReLUs). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err);
 
-// The result for a human: verdict, then occupancy, traffic by class, commands and MACs if it is proven.
+// The result for a human: verdict, behind "FILE:LINE: " if it is wrong and these are known, then occupancy, traffic by class, commands and MACs if it is proven.
 void schedule_check_print(const struct check_result *result, const struct schedule *schedule, const struct net *net, FILE *file);
 
 // A kind's name, e.g. "not-stored". Static storage.

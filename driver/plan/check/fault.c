@@ -142,12 +142,15 @@ static int fail(struct check_state *state, enum check_kind kind, const char *mes
 {
 	struct check_violation *violation = &state->result->violation;
 	const struct sched_statement *statement = check_statement(state);
+	struct check_place at = state->place;
 	char place[224], text[128] = "";
 
 	violation->kind = kind;
 	violation->place = state->place;
 	violation->sample = 0;
-	check_place_text(place, sizeof(place), state->schedule, state->net, &state->place);
+	if (state->schedule->file_name != NULL)
+		at.line = 0; // stands before the text, with the file
+	check_place_text(place, sizeof(place), state->schedule, state->net, &at);
 	if (statement != NULL) {
 		char body[112];
 
@@ -155,7 +158,11 @@ static int fail(struct check_state *state, enum check_kind kind, const char *mes
 		snprintf(text, sizeof(text), ": '%s'", body);
 	}
 	snprintf(violation->text, sizeof(violation->text), "%.150s%.110s: %.130s%.119s", place, text, message, tail);
-	return wc_fail(state->err, WC_ERR_INPUT, "%s", violation->text);
+	if (state->schedule->file_name == NULL)
+		return wc_fail(state->err, WC_ERR_INPUT, "%s", violation->text);
+	if (state->place.line <= 0)
+		return wc_fail(state->err, WC_ERR_INPUT, "%s: %s", state->schedule->file_name, violation->text);
+	return wc_fail(state->err, WC_ERR_INPUT, "%s:%d: %s", state->schedule->file_name, state->place.line, violation->text);
 }
 
 int check_fail(struct check_state *state, enum check_kind kind, int node, const char *format, ...)

@@ -20,15 +20,28 @@ static void print_classes(const struct check_result *result, FILE *file)
 	fprintf(file, "  %-15s %14" PRIu64 " %14" PRIu64 "\n", "total", read, write);
 }
 
+// As compilers do, so that editors find the line.
+static void print_disproof(const struct check_result *result, const struct schedule *schedule, FILE *file)
+{
+	const struct check_violation *violation = &result->violation;
+
+	if (violation->kind == CHECK_NONE) {
+		fprintf(file, "not checked\n");
+		return;
+	}
+	if (schedule->file_name != NULL)
+		fprintf(file, "%s:", schedule->file_name);
+	if (schedule->file_name != NULL && violation->place.line > 0)
+		fprintf(file, "%d:", violation->place.line);
+	fprintf(file, "%swrong (%s): %s\n", schedule->file_name != NULL ? " " : "", check_kind_name(violation->kind), violation->text);
+}
+
 void schedule_check_print(const struct check_result *result, const struct schedule *schedule, const struct net *net, FILE *file)
 {
 	char place[224];
 
 	if (!result->ok) {
-		if (result->violation.kind == CHECK_NONE)
-			fprintf(file, "not checked\n");
-		else
-			fprintf(file, "wrong (%s): %s\n", check_kind_name(result->violation.kind), result->violation.text);
+		print_disproof(result, schedule, file);
 		return;
 	}
 	fprintf(file, "proven: the output of %d samples is computed and stored whole%s\n", schedule->batch,
