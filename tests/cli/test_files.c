@@ -46,21 +46,33 @@ Test(files, schedules)
 			     "file with --net");
 	command_expect_error("plan data/small.yaml --schedule data/small.schedule --batch 3", 2, "made for batch 2, the options say 3");
 	// Disproved: a run refuses it as bad input.
-	command_expect_error(MODEL "--net data/small.yaml --schedule data/wrong.schedule", 2, "c1");
+	command_expect_error(MODEL "--net data/small.yaml --schedule data/wrong.schedule", 2, "data/wrong.schedule:16: group 0 (forward c1..c2)");
+	command_expect_error("plan data/small.yaml --schedule data/wrong.schedule --json", 2, "error: data/wrong.schedule:16: group 0");
+	command_expect_error("check data/small.schedule", 2, "data/small.schedule: made for network 'small', which is not built in; give its file with --net");
+	command_expect_error("check - < data/small.schedule", 2, "<stdin>: made for network 'small'");
 }
 
 Test(files, a_disproved_schedule_is_a_verdict)
 {
 	struct command command;
 
+	// As compilers say it; in the stream of results, as it is one, and nowhere else.
 	command_run(&command, "check --net data/small.yaml data/wrong.schedule");
 	cr_expect_eq(command.status, 1, "%s", command.err);
-	cr_expect(strstr(command.err, "c1"), "the layer is named: %s", command.err);
+	cr_expect(!strncmp(command.out, "data/wrong.schedule:16: wrong (absent): group 0 (forward c1..c2), strip 0, statement 1: 'compute act:c1=0:8'", 108), "%s",
+		  command.out);
+	cr_expect_str_empty(command.err);
+	command_release(&command);
+	command_run(&command, "check --net data/small.yaml - < data/wrong.schedule");
+	cr_expect_eq(command.status, 1, "%s", command.err);
+	cr_expect(!strncmp(command.out, "<stdin>:16: wrong (absent)", 26), "%s", command.out);
 	command_release(&command);
 	command_run(&command, "check --net data/small.yaml --json data/wrong.schedule");
 	cr_expect_eq(command.status, 1);
 	cr_expect(strstr(command.out, "\"ok\": false"), "%s", command.out);
 	cr_expect(strstr(command.out, "\"layer\": \"input\""), "%s", command.out);
+	cr_expect(strstr(command.out, "\"file\": \"data/wrong.schedule\",\n    \"line\": 16"), "%s", command.out);
+	cr_expect_str_empty(command.err);
 	command_release(&command);
 }
 
