@@ -195,7 +195,8 @@ static void count_gradient_macs(struct count *count)
 			}
 		}
 		if (node->op == NET_CONV)
-			count->account->macs += (uint64_t)count->schedule->batch * (uint64_t)net_conv_macs(node) * rows / (uint64_t)node->in.height;
+			count->account->macs += (uint64_t)((unsigned __int128)count->schedule->batch * (uint64_t)net_conv_macs(node) * rows /
+							   (uint64_t)node->in.height);
 	}
 }
 

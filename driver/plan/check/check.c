@@ -16,6 +16,8 @@ static int check_form(struct check_state *state)
 			state->place.statement = i;
 			state->place.line = group->strips[strip].statements[i].line;
 			rc = check_form_statement(state);
+			if (rc == 0)
+				rc = check_size(state);
 		}
 	}
 	return rc;
@@ -131,12 +133,13 @@ static void add_gradient_macs(struct check_state *state)
 {
 	for (int i = 1; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
-		uint64_t all = (uint64_t)state->schedule->batch * check_row_macs(node) * (uint64_t)node->out.height;
+		// A product with rows may need more than 64 bits where the quotient does not.
+		unsigned __int128 all = (unsigned __int128)state->schedule->batch * check_row_macs(node) * (uint64_t)node->out.height;
 
 		if (all == 0)
 			continue;
-		state->result->macs += all * state->work[i].rows / (uint64_t)node->in.height;
-		state->result->extra_macs += all * state->work[i].again / (uint64_t)node->in.height;
+		state->result->macs += (uint64_t)(all * state->work[i].rows / (uint64_t)node->in.height);
+		state->result->extra_macs += (uint64_t)(all * state->work[i].again / (uint64_t)node->in.height);
 	}
 }
 

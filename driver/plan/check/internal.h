@@ -138,6 +138,7 @@ struct check_state {
 	int change_capacity;
 	uint64_t kept_bytes;      // of a sample, kept by the strip before; `paper`
 	uint64_t mask_bits[2];    // read, written; `paper`
+	double bound;             // of all that has been counted, and the group at hand, from above
 	struct check_place place; // being executed
 };
 
@@ -209,6 +210,9 @@ int check_operator(const struct net *net, const struct sched_statement *statemen
 int check_form_header(struct check_state *state);
 int check_form_group(struct check_state *state);
 int check_form_statement(struct check_state *state);
+
+// size.c: behind the form, that the numbers of the statement and all before it can be counted.
+int check_size(struct check_state *state);
 
 // execute.c: one statement, one strip's begin and end, on rows.
 int check_execute_statement(struct check_state *state);
