@@ -87,64 +87,59 @@ static void add_gradient_rereads(struct count *count, int node)
 		add(count, false, WC_CLASS_ACTIVATION, in * ((weights - 1) / half));
 }
 
-static bool is_in(const struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	for (int i = 0; i < statement->from_count; i++)
-		if (statement->from[i].tensor == tensor && statement->from[i].node == node)
-			return true;
-	return false;
-}
-
-// Some of it, if it is a concatenation.
-static bool is_streamed(const struct count *count, const struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	const struct net_node *of = &count->net->nodes[node];
-	bool streamed = is_in(statement, tensor, node);
-
-	for (int i = 0; of->op == NET_CONCAT && !streamed && i < of->input_count; i++)
-		streamed = is_streamed(count, statement, tensor, of->inputs[i]);
-	return streamed;
-}
-
-// A normalization that makes its own statistics passes twice over what streams, if its moving operand does.
+// How often what streams does: once, and once more for each normalization that makes its statistics or, the gradient streaming, its sums.
 static uint64_t passes(const struct count *count, const struct sched_statement *statement)
 {
-	int node = statement->node;
+	const int node = statement->node;
+	uint64_t times = 1;
 
 	if (statement->op != SCHED_COMPUTE)
 		return 1;
 	if (statement->tensor == SCHED_ACT)
-		return count->net->nodes[node].op == NET_GN && count->group->phase == SCHED_FORWARD && !count->statistics[SCHED_FORWARD][node] &&
-				       is_streamed(count, statement, SCHED_ACT, count->net->nodes[node].inputs[0])
-			       ? 2
-			       : 1;
+		return count->net->nodes[node].op == NET_GN && count->group->phase == SCHED_FORWARD && !count->statistics[SCHED_FORWARD][node] ? 2 : 1;
+	if (!operand_streams(count->net, statement, SCHED_GRAD, operand_gradient(count->net, statement)))
+		return 1;
 	for (int i = 0; i < operand_chain_length(statement); i++) {
-		node = operand_chain(count->net, statement, i);
-		if (count->net->nodes[node].op == NET_GN && !count->statistics[SCHED_BACKWARD][node] &&
-		    is_streamed(count, statement, SCHED_GRAD, operand_chain(count->net, statement, operand_chain_length(statement) - 1)))
-			return 2;
+		const int reader = operand_chain(count->net, statement, i);
+
+		times += count->net->nodes[reader].op == NET_GN && !count->statistics[SCHED_BACKWARD][reader];
 	}
-	return 1;
+	return times;
 }
 
-// The sum of the other readers' parts is read once, whatever the operator does.
-static bool is_sum(const struct count *count, const struct sched_statement *statement, const struct sched_operand *operand)
+// Entry `index` of `from`, or, without `from`, of `to`: of a concatenation, the pieces that the operator reads or makes, each where it is first named.
+static void count_stream(struct count *count, const struct sched_statement *statement, bool from, int index, int node, uint64_t times)
 {
-	return statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && operand->tensor == SCHED_GRAD &&
-	       operand->node != operand_chain(count->net, statement, operand_chain_length(statement) - 1);
+	const struct sched_operand *list = from ? statement->from : statement->to;
+	const struct sched_operand operand = { .tensor = list[index].tensor, .node = node, .lo = list[index].lo, .hi = list[index].hi };
+	const struct net_node *of = &count->net->nodes[node];
+
+	for (int i = 0; of->op == NET_CONCAT && i < of->input_count; i++)
+		count_stream(count, statement, from, index, of->inputs[i], times);
+	for (int i = 0; i < index; i++)
+		if (list[i].tensor == operand.tensor && operand_holds(count->net, list[i].node, node))
+			return;
+	if (of->op == NET_CONCAT || operand.tensor == SCHED_MASK)
+		return;
+	if (!from && operand_makes(count->net, statement, operand.tensor, node))
+		move(count, true, operand.tensor, node, (struct rows){ statement->lo, statement->hi }, 1);
+	// The sum of the other readers' parts is read once, whatever the operator does.
+	if (from && operand_reads(count->net, statement, operand.tensor, node))
+		move(count, false, operand.tensor, node, operand_rows(count->net, statement, &operand),
+		     operand.tensor == SCHED_GRAD && node != operand_gradient(count->net, statement) ? 1 : times);
 }
 
 static void count_streams(struct count *count, const struct sched_statement *statement)
 {
 	const uint64_t times = passes(count, statement);
+	struct sched_operand mask;
 
-	for (int i = 0; i < statement->from_count; i++) {
-		const struct sched_operand *from = &statement->from[i];
-
-		move(count, false, from->tensor, from->node, operand_rows(count->net, statement, from), is_sum(count, statement, from) ? 1 : times);
-	}
+	for (int i = 0; i < statement->from_count; i++)
+		count_stream(count, statement, true, i, statement->from[i].node, times);
 	for (int i = 0; i < statement->to_count; i++)
-		move(count, true, statement->to[i].tensor, statement->to[i].node, (struct rows){ statement->lo, statement->hi }, 1);
+		count_stream(count, statement, false, i, statement->to[i].node, 1);
+	if (operand_mask(count->net, statement, &mask))
+		move(count, statement->tensor == SCHED_ACT, SCHED_MASK, mask.node, (struct rows){ mask.lo, mask.hi }, 1);
 }
 
 // MACs of some rows of all; the product may exceed 64 bits.

@@ -31,7 +31,7 @@ static void touch(struct lives *lives, bool write, enum sched_tensor tensor, int
 	// A concatenation is its pieces.
 	for (int i = 0; of->op == NET_CONCAT && i < of->input_count; i++)
 		touch(lives, write, tensor, of->inputs[i]);
-	if (of->op == NET_CONCAT)
+	if (of->op == NET_CONCAT || (tensor == SCHED_GRAD && lives->schedule->accounting == SCHED_PAPER && !of->has_gradient))
 		return;
 	if (write) {
 		life->stored = life->stored < 0 ? lives->group : life->stored;
@@ -43,6 +43,18 @@ static void touch(struct lives *lives, bool write, enum sched_tensor tensor, int
 	life->last = lives->group;
 	if (tensor == SCHED_GRAD && lives->view[node])
 		touch(lives, false, SCHED_GRAD, lives->view[node]);
+}
+
+// Of a concatenation the pieces that the operator reads or makes.
+static void stream(struct lives *lives, const struct sched_statement *statement, bool write, enum sched_tensor tensor, int node)
+{
+	const struct net_node *of = &lives->net->nodes[node];
+
+	for (int i = 0; of->op == NET_CONCAT && i < of->input_count; i++)
+		stream(lives, statement, write, tensor, of->inputs[i]);
+	if (of->op != NET_CONCAT && tensor != SCHED_MASK &&
+	    (write ? operand_makes(lives->net, statement, tensor, node) : operand_reads(lives->net, statement, tensor, node)))
+		touch(lives, write, tensor, node);
 }
 
 // Boundary storage has one place for each row of a tensor, whichever strip keeps it. False without memory.
@@ -66,17 +78,20 @@ static bool touch_kept(struct lives *lives, const struct sched_statement *statem
 static bool follow(struct lives *lives, const struct sched_statement *statement)
 {
 	const struct net_node *node = &lives->net->nodes[statement->node];
+	struct sched_operand mask;
 
 	if (statement->op == SCHED_LOAD || statement->op == SCHED_STORE)
 		touch(lives, statement->op == SCHED_STORE, statement->tensor, statement->node);
 	if (lives->schedule->accounting == SCHED_DEVICE && (statement->op == SCHED_KEEP || statement->op == SCHED_TAKE))
 		return touch_kept(lives, statement);
 	for (int i = 0; i < statement->from_count; i++)
-		touch(lives, false, statement->from[i].tensor, statement->from[i].node);
+		stream(lives, statement, false, statement->from[i].tensor, statement->from[i].node);
 	for (int i = 0; statement->view && i < node->input_count; i++)
 		lives->view[node->inputs[i]] = statement->node;
 	for (int i = 0; i < statement->to_count; i++)
-		touch(lives, true, statement->to[i].tensor, statement->to[i].node);
+		stream(lives, statement, true, statement->to[i].tensor, statement->to[i].node);
+	if (lives->schedule->accounting == SCHED_PAPER && operand_mask(lives->net, statement, &mask))
+		touch(lives, statement->tensor == SCHED_ACT, SCHED_MASK, mask.node);
 	return true;
 }
 

@@ -17,11 +17,26 @@ uint64_t operand_resident_bytes(const struct net_node *node, struct sched_policy
 int operand_chain_length(const struct sched_statement *statement);
 int operand_chain(const struct net *net, const struct sched_statement *statement, int i);
 
+// Whether a tensor is `node`'s, or a piece of it, if that is a concatenation.
+bool operand_holds(const struct net *net, int named, int node);
+
 // What a statement reads for a tensor that it wants: the tensor itself, or what `using` names in its place.
 int operand_source(const struct net *net, const struct sched_statement *statement, int tensor);
 
 // The normalizations that a statement makes on the way from what `using` names; each once. At most `max` into `nodes`; their number.
 int operand_remade(const struct net *net, const struct sched_statement *statement, int *nodes, int max);
+
+// The node whose output's gradient a backward statement reads.
+int operand_gradient(const struct net *net, const struct sched_statement *statement);
+// Whether a statement reads, or makes, an activation or a gradient, the sum so far included; `node` is no concatenation.
+bool operand_reads(const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
+bool operand_makes(const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
+// Whether some entry of `from` names a tensor, a piece of it, or what it is a piece of.
+bool operand_streams(const struct net *net, const struct sched_statement *statement, enum sched_tensor tensor, int node);
+
+// The mask that a statement makes or, for a gradient, reads, with its rows; false: none. Under `paper` it always streams, whether or not `from`
+// or `to` names it.
+bool operand_mask(const struct net *net, const struct sched_statement *statement, struct sched_operand *mask);
 
 // Rows of an operand: those that stand behind it, else those that the statement needs of it.
 struct rows operand_rows(const struct net *net, const struct sched_statement *statement, const struct sched_operand *operand);

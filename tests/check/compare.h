@@ -6,7 +6,9 @@
 
 #include "driver/plan/check/check.h"
 
-// Fail the test, naming `what`, unless bytes of every class and direction, commands and MACs are equal.
+// Fail the test, naming `what`, unless bytes of every class and direction, commands, MACs and footprint are equal; of a `paper` schedule
+// the most bytes in the buffer, too.
 void compare_account(const struct schedule *schedule, const struct net *net, const struct check_result *result, const char *what);
+void compare_paper_account(const struct schedule *schedule, const struct net *net, const struct check_result *result, const char *what);
 
 #endif

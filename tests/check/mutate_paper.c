@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/check/compare.h"
 #include "tests/check/graph_machine.h"
 
 static int step(struct random *random)
@@ -240,6 +241,21 @@ static int last_group(const struct schedule *schedule, const struct check_result
 	return last;
 }
 
+// The accounting, written apart from checker and interpreter, agrees.
+static void compare(const struct schedule *schedule, const struct net *net, const struct check_result *result, uint64_t seed)
+{
+	char *text = NULL, what[4096];
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	cr_assert_not_null(file);
+	schedule_write(schedule, net, file, NULL);
+	fclose(file);
+	snprintf(what, sizeof(what), "seed %" PRIu64 "\n%s", seed, text);
+	free(text);
+	compare_paper_account(schedule, net, result, what);
+}
+
 void judge_paper(const struct schedule *schedule, const struct net *net, uint64_t seed, struct verdicts *verdicts)
 {
 	struct check_result result;
@@ -262,6 +278,7 @@ void judge_paper(const struct schedule *schedule, const struct net *net, uint64_
 	snprintf(verdict, sizeof(verdict), "proven, peak %" PRIu64, result.peak_bytes);
 	if (result.ok) {
 		verdicts->proven++;
+		compare(schedule, net, &result, seed);
 		if (!graph_run_right(&run))
 			contradict(schedule, net, seed, "proven, but it is wrong", &run, verdict);
 		if (result.peak_bytes != run.peak_bytes || run.peak_bytes > schedule->buffer_bytes)
