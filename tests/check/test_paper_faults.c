@@ -226,3 +226,28 @@ Test(paper_faults, resident_sums_continue_none)
 	free(streamed);
 	free(resident);
 }
+
+// One operator, two parts of one gradient: refused, and not as a fault of the schedule.
+Test(paper_faults, an_operator_that_reads_a_tensor_twice)
+{
+	static const char *const adds[] = {"{name: s, op: add, inputs: [a, a]}", "{name: c, op: concat, inputs: [a, a]}\n  - {name: s, op: relu}"};
+
+	for (int i = 0; i < 2; i++) {
+		struct check_result result;
+		struct schedule schedule;
+		struct net net;
+		struct wc_error err = {""};
+		char yaml[256];
+
+		snprintf(yaml, sizeof(yaml), "name: twice\ninput: {height: 4, width: 4, channels: 1}\nnodes:\n  - {name: a, op: conv, channels: 2, kernel: 1}\n"
+					     "  - %s\n", adds[i]);
+		graph_net(&net, yaml);
+		fixture_schedule(&schedule, &net, "schedule 1\nnet twice\nbatch 1\nbuffer 4096\naccounting paper\ngroup forward a s\nsub_batch 1\nstrip 0\n"
+						  "load act:input=0:4\ncompute act:a=0:4\ncompute act:s=0:4\nstore act:s=0:4\n");
+		cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
+		cr_expect_eq(result.violation.kind, CHECK_NONE);
+		cr_expect(strstr(err.text, "'s' reads 'a' twice, directly or through concatenations"), "%s", err.text);
+		schedule_release(&schedule);
+		net_release(&net);
+	}
+}

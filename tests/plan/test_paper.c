@@ -11,6 +11,7 @@
 #include "driver/plan/account_paper.h"
 #include "driver/plan/paper/occupancy.h"
 #include "driver/plan/paper/paper.h"
+#include "tests/net_text.h"
 #include "tests/plan/common.h"
 
 enum { MIB = 1 << 20 };
@@ -171,6 +172,23 @@ Test(paper, traffic_falls_with_the_buffer)
 			cr_expect_leq(bytes, before + before / 100, "%s at %d MiB", planners[planner], mib);
 			before = bytes;
 		}
+		net_release(&net);
+	}
+}
+
+Test(paper, an_operator_that_reads_a_tensor_twice_is_refused)
+{
+	const struct plan_options options = paper_options(4, MIB);
+
+	for (int i = 0; paper_plan_name(i); i++) {
+		struct wc_error err = { "" };
+		struct schedule schedule;
+		struct net net;
+
+		tests_net(&net, "name: twice\ninput: {height: 4, width: 4, channels: 1}\nnodes:\n  - {name: a, op: conv, channels: 2, kernel: 1}\n"
+				"  - {name: s, op: add, inputs: [a, a]}\n");
+		cr_expect_eq(plan_by_name(&schedule, paper_plan_name(i), &net, &options, &err), WC_ERR_INPUT);
+		cr_expect(strstr(err.text, "node 's' reads 'a' twice"), "%s", err.text);
 		net_release(&net);
 	}
 }

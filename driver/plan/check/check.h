@@ -91,7 +91,7 @@ struct check_result {
 
 // Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text, behind "FILE:LINE: " where they are known, if it is wrong; also, with
 // violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of more
-// than convolutions and ReLUs, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
+// than convolutions and ReLUs, an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err);
 
 // The result for a human: verdict, behind "FILE:LINE: " if it is wrong and these are known, then occupancy, traffic by class, commands and MACs if it is proven.

@@ -83,6 +83,24 @@ static void visit_readers(struct check_graph *graph, const struct net *net, bool
 	}
 }
 
+// An operator makes one part of a tensor's gradient, and finds the tensor in one place.
+static int require_one_use(const struct check_graph *graph, const struct net *net, struct wc_error *err)
+{
+	for (int i = 0; i < net->node_count; i++) {
+		const struct check_list *readers = &graph->readers[i];
+
+		for (int k = 1; k < readers->count; k++) {
+			int reader = readers->nodes[k];
+
+			if (reader == readers->nodes[k - 1])
+				return wc_fail(err, WC_ERR_INPUT, "cannot check a schedule of network '%.64s': '%.64s' reads '%.64s' twice, directly or through "
+					       "concatenations, which no schedule can say: let one of the two be a copy, an avg_pool of kernel 1",
+					       net->name, reader < net->node_count ? net->nodes[reader].name : "the caller", net->nodes[i].name);
+		}
+	}
+	return 0;
+}
+
 int check_graph_init(struct check_graph *graph, const struct net *net, struct wc_error *err)
 {
 	size_t total, nodes = (size_t)net->node_count;
@@ -109,7 +127,7 @@ int check_graph_init(struct check_graph *graph, const struct net *net, struct wc
 		graph->readers[i].count = 0;
 	}
 	visit_readers(graph, net, true);
-	return 0;
+	return require_one_use(graph, net, err);
 }
 
 void check_graph_release(struct check_graph *graph)

@@ -70,7 +70,8 @@ static int check_graph(const struct paper_planner *planner)
 		operators |= graph->order[i] >= 0;
 		for (int k = 1; k < graph->uses[i].count; k++)
 			if (graph->uses[i].items[k] == graph->uses[i].items[k - 1])
-				return wc_fail(planner->err, WC_ERR_INPUT, "node '%s' reads '%s' twice, which no schedule can say",
+				return wc_fail(planner->err, WC_ERR_INPUT, "node '%.64s' reads '%.64s' twice, directly or through concatenations, which no schedule can say: let "
+					       "one of the two be a copy, an avg_pool of kernel 1",
 					       net->nodes[graph->uses[i].items[k]].name, net->nodes[i].name);
 	}
 	return operators ? 0 : wc_fail(planner->err, WC_ERR_INPUT, "network '%s' has nothing to schedule: no operator but views and the loss", net->name);

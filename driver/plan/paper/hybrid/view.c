@@ -44,16 +44,6 @@ static int pass_through(struct hybrid_view *view, int index)
 	return 0;
 }
 
-static bool reads_twice(const struct hybrid_view *view, int tensor)
-{
-	const struct paper_list *uses = &view->graph->uses[tensor];
-
-	for (int i = 1; i < uses->count; i++)
-		if (uses->items[i] == uses->items[i - 1])
-			return true;
-	return false;
-}
-
 // A tensor goes on to one other module, or is read in its own: then a module has all of its gradient, or none.
 static bool readers_are_together(const struct hybrid_view *view, int tensor)
 {
@@ -100,8 +90,6 @@ int hybrid_view_init(struct hybrid_view *view, const struct paper_graph *graph, 
 
 		view->nodes[i] = (struct hybrid_node){ .value = i, .maker = i, .plain = i, .made = has_work(op) ? i : -1 };
 		if ((op == NET_GN || op == NET_RELU) && pass_through(view, i))
-			return HYBRID_UNFIT;
-		if (reads_twice(view, i))
 			return HYBRID_UNFIT;
 	}
 	for (int i = 0; i < net->node_count; i++) {

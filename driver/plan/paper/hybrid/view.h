@@ -27,7 +27,7 @@ struct hybrid_view {
 };
 
 // 0; WC_ERR_SYSTEM; HYBRID_UNFIT if values do not describe the network: some normalization or ReLU is not the only reader of its
-// input, an operator reads a tensor twice, a tensor's readers are in several modules, or the output is a ReLU or concatenation. hybrid_view_release() in any case.
+// input, a tensor's readers are in several modules, or the output is a ReLU or concatenation. hybrid_view_release() in any case.
 enum { HYBRID_UNFIT = 1 };
 int hybrid_view_init(struct hybrid_view *view, const struct paper_graph *graph, struct wc_error *err);
 void hybrid_view_release(struct hybrid_view *view);
