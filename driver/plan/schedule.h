@@ -40,7 +40,9 @@ struct sched_operand {
 	int lo, hi;
 };
 
-enum { SCHED_LIST_MAX = 16, SCHED_THROUGH_MAX = 6 };
+// A list of a clause holds so many tensors: enough for the pieces of a large concatenation apart, and not more, as every statement has
+// room for three lists.
+enum { SCHED_LIST_MAX = 32, SCHED_THROUGH_MAX = 6 };
 
 struct sched_statement {
 	enum sched_op op;

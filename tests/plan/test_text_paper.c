@@ -98,7 +98,7 @@ static const struct {
 	{ "compute act:c1=0:8 from ,", "takes a list of tensors" },
 	{ "compute act:c1=0:8 from act:input from act:c1", "'from' given twice" },
 	{ "compute act:c1=0:8 to act:c1=0:8", "must be a tensor without rows" },
-	{ "compute act:c1=0:8 to act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1", "at most 16 tensors" },
+	{ "compute act:c1=0:8 to act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1,act:c1", "at most 32 tensors" },
 	{ "compute grad:c1=0:8 by input", "the image reads nothing" },
 	{ "compute grad:c1=0:8 through r1,,c2,r1,r1,r1,r1,r1", "at most 6 nodes" },
 	{ "compute act:c1=0:8 view", "'view' belongs to split" },

@@ -83,7 +83,7 @@ struct check_step {
 	bool makes_statistics;  // a normalization's forward makes its own
 	int passes;             // over what streams of operands and gradient
 	// Bit i: nothing in the statement wants, reads or fills what the i-th entry of the list names.
-	unsigned unused_using, unused_from, unused_to;
+	uint64_t unused_using, unused_from, unused_to;
 };
 
 // The slab of a tensor in a strip, from its first filling to its last use or to a `free`. `next` is the tensor's next

@@ -18,12 +18,12 @@ int check_operator(const struct net *net, const struct sched_statement *statemen
 }
 
 // Which of the tensors in a list, if any, names a use; its rows stream.
-static void stream(const struct check_state *state, const struct sched_operand *list, int count, unsigned *unused, struct check_use *use)
+static void stream(const struct check_state *state, const struct sched_operand *list, int count, uint64_t *unused, struct check_use *use)
 {
 	for (int i = 0; i < count; i++) {
 		if (list[i].tensor != use->tensor || !check_is_leaf(state, list[i].node, use->node))
 			continue;
-		*unused &= ~(1u << i);
+		*unused &= ~(UINT64_C(1) << i);
 		use->stream = list[i].lo < list[i].hi ? (struct row_range){list[i].lo, list[i].hi} : use->rows;
 		return;
 	}
@@ -115,7 +115,7 @@ static int source_of(struct check_state *state, const struct sched_statement *st
 
 		if (!check_follows(state, leaf, source))
 			continue;
-		state->step.unused_using &= ~(1u << i);
+		state->step.unused_using &= ~(UINT64_C(1) << i);
 		if (check_is_leaf(state, source, leaf))
 			return leaf;
 		for (; node != source && !check_is_leaf(state, source, node); node = state->net->nodes[node].inputs[0])
@@ -225,6 +225,12 @@ static int most_uses(const struct check_state *state, const struct sched_stateme
 	return count;
 }
 
+static uint64_t first_bits(int count)
+{
+	_Static_assert(SCHED_LIST_MAX <= 64, "a bit for each entry of a list");
+	return count == 0 ? 0 : UINT64_MAX >> (64 - count);
+}
+
 int check_derive(struct check_state *state, const struct sched_statement *statement)
 {
 	struct check_step *step = &state->step;
@@ -240,9 +246,9 @@ int check_derive(struct check_state *state, const struct sched_statement *statem
 	step->operators[0] = operator;
 	step->backward = false;
 	step->remade_count = 0;
-	step->unused_using = (1u << statement->saved_count) - 1;
-	step->unused_from = (1u << statement->from_count) - 1;
-	step->unused_to = (1u << statement->to_count) - 1;
+	step->unused_using = first_bits(statement->saved_count);
+	step->unused_from = first_bits(statement->from_count);
+	step->unused_to = first_bits(statement->to_count);
 	switch (statement->op) {
 	case SCHED_COMPUTE:
 		if (statement->tensor == SCHED_GRAD)
