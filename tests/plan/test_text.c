@@ -271,3 +271,34 @@ Test(text, network_name_is_found_ahead_of_parsing)
 	cr_assert_null(name);
 	fclose(file);
 }
+
+// The table of driver/README.md, "Grammar".
+Test(text, headers_required_and_left_out)
+{
+	static const char *const lines[] = {"net n\n", "batch 4\n", "array 16x8\n", "buffer 64KiB\n", "bus 16\n"};
+	static const bool required[2][5] = {{true, true, true, true, true}, {true, true, false, true, false}}; // device, paper
+	struct net net;
+
+	tests_net(&net, net_text);
+	for (int paper = 0; paper < 2; paper++)
+		for (int left_out = -1; left_out < 5; left_out++) {
+			struct wc_error err = { "" };
+			struct schedule schedule;
+			char text[256] = "schedule 1\n";
+			int rc;
+
+			for (int i = 4; i >= 0; i--)
+				strcat(text, i == left_out ? "" : lines[i]);
+			strcat(text, paper ? "accounting paper\n" STRIP "load act:input=0:8\n" : STRIP "load act:input=0:8\n");
+			rc = common_read(&schedule, &net, text, strlen(text), &err);
+			cr_expect_eq(rc, left_out >= 0 && required[paper][left_out] ? WC_ERR_INPUT : 0, "%s: %s", text, err.text);
+			if (!rc) {
+				cr_expect_eq(schedule.cores, 1);
+				cr_expect_eq(schedule.accounting, paper ? SCHED_PAPER : SCHED_DEVICE);
+				cr_expect_eq(schedule.reserve_bytes + (unsigned)schedule.image + (unsigned)schedule.groups[0].tiling, 0);
+				cr_expect_null(schedule.planner);
+			}
+			schedule_release(&schedule);
+		}
+	net_release(&net);
+}
