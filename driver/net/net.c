@@ -55,11 +55,7 @@ int64_t net_conv_macs(const struct net_node *node)
 
 int64_t net_weights(const struct net_node *node)
 {
-	if (node->op == NET_CONV)
-		return net_conv_weights(node);
-	if (node->op == NET_FC)
-		return (int64_t)node->units * node->in.height * node->in.width * node->in.channels;
-	return 0;
+	return node->op == NET_CONV || node->op == NET_FC ? net_conv_weights(node) : 0;
 }
 
 // An fc's output is 1x1.

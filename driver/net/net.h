@@ -36,7 +36,7 @@ struct net_shape {
 	int height, width, channels; // of one sample, NHWC
 };
 
-// Of convolutions; pools have kernel, stride and pad alone.
+// Of convolutions; pools have kernel, stride and pad alone. An fc is a convolution, a global pool an average pool, whose kernel is the image.
 struct net_conv {
 	int kernel_h, kernel_w;
 	int stride_h, stride_w;
@@ -53,7 +53,7 @@ struct net_node {
 	int *consumers;           // owned; ascending, one entry per use
 	int consumer_count;
 	struct net_shape in, out; // in: shape of inputs[0]; of the image for the input node
-	struct net_conv conv;     // conv, max_pool, avg_pool
+	struct net_conv conv;     // conv, fc, max_pool, avg_pool, global_pool
 	bool bias;                // conv, fc
 	int units;                // fc: outputs
 	int group_channels;       // gn: channels of a group, which divide the channels

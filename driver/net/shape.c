@@ -111,6 +111,12 @@ static int check_inputs(const struct net *net, const struct net_node *node, stru
 	return 0;
 }
 
+// What reads the whole image at once slides over it in one place.
+static struct net_conv window_of_image(const struct net_node *node)
+{
+	return (struct net_conv){ .kernel_h = node->in.height, .kernel_w = node->in.width, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .groups = 1 };
+}
+
 int net_infer(struct net *net, int index, struct net_place place, struct wc_error *err)
 {
 	struct net_node *node = &net->nodes[index];
@@ -131,6 +137,7 @@ int net_infer(struct net *net, int index, struct net_place place, struct wc_erro
 		break;
 	case NET_FC:
 		node->out = (struct net_shape){ 1, 1, node->units };
+		node->conv = window_of_image(node);
 		break;
 	case NET_GN:
 		if (node->in.channels % node->group_channels)
@@ -139,6 +146,7 @@ int net_infer(struct net *net, int index, struct net_place place, struct wc_erro
 		break;
 	case NET_GLOBAL_POOL:
 		node->out.height = node->out.width = 1;
+		node->conv = window_of_image(node);
 		break;
 	case NET_ADAPTIVE_POOL:
 		node->out.height = node->out.width = node->pool_size;
