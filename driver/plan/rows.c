@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/plan/rows.h"
 
+#include "driver/plan/operands.h"
+
 static int max(int a, int b)
 {
 	return a > b ? a : b;
@@ -86,9 +88,9 @@ struct rows rows_of_gradient(const struct net_node *node, struct rows in)
 uint32_t rows_payload_bytes(const struct net *net, enum sched_tensor tensor, int node)
 {
 	struct net_shape shape = net->nodes[node].out;
-	uint32_t elements = (uint32_t)shape.width * (uint32_t)shape.channels;
+	const uint32_t elements = (uint32_t)shape.width * (uint32_t)shape.channels;
 
-	return tensor == SCHED_MASK ? (elements + 7) / 8 : elements * 2;
+	return tensor == SCHED_MASK ? (elements * (uint32_t)operand_mask_bits(&net->nodes[node]) + 7) / 8 : elements * 2;
 }
 
 uint32_t rows_pitch_bytes(const struct net *net, enum sched_tensor tensor, int node, uint32_t bus_bytes)

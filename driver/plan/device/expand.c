@@ -19,34 +19,34 @@ static int no_memory(struct expansion *x)
 
 int expand_init(struct expansion *x, struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err)
 {
-	size_t nodes = (size_t)net->node_count;
+	const size_t nodes = (size_t)net->node_count;
+	int **const tables[] = { &x->cuts, &x->cuts_group, &x->resident_weight, &x->resident_sums, &x->resident_bias, &x->resident_bias_sums, &x->counted };
 
 	memset(program, 0, sizeof(*program));
 	program->schedule = schedule;
 	program->net = net;
 	*x = (struct expansion){ .program = program, .schedule = schedule, .net = net, .err = err };
-	x->cuts = calloc(nodes, sizeof(*x->cuts));
-	x->cuts_group = calloc(nodes, sizeof(*x->cuts_group));
-	x->resident_weight = calloc(nodes, sizeof(*x->resident_weight));
-	x->resident_sums = calloc(nodes, sizeof(*x->resident_sums));
-	x->tensors = calloc(nodes * EXPAND_TENSOR_KINDS, sizeof(*x->tensors));
-	if (x->cuts && x->cuts_group && x->resident_weight && x->resident_sums && x->tensors)
-		return 0;
-	expand_release(x);
-	return no_memory(x);
+	x->current = calloc(nodes * EXPAND_TENSOR_KINDS, sizeof(*x->current));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		*tables[i] = calloc(nodes, sizeof(**tables[i]));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!*tables[i] || !x->current) {
+			expand_release(x);
+			return no_memory(x);
+		}
+	return 0;
 }
 
 void expand_release(struct expansion *x)
 {
-	free(x->root);
-	free(x->free_from);
-	free(x->cuts);
-	free(x->cuts_group);
-	free(x->resident_weight);
-	free(x->resident_sums);
-	free(x->tensors);
-	x->root = x->free_from = x->cuts = x->cuts_group = x->resident_weight = x->resident_sums = NULL;
-	x->tensors = NULL;
+	int *const tables[] = { x->root, x->free_from, x->cuts, x->cuts_group, x->resident_weight, x->resident_sums, x->resident_bias,
+				x->resident_bias_sums, x->counted, x->current };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		free(tables[i]);
+	free(x->lives);
+	use_release(&x->uses);
+	*x = (struct expansion){ .program = x->program, .schedule = x->schedule, .net = x->net, .err = x->err };
 }
 
 static int too_long(struct expansion *x)
@@ -89,7 +89,7 @@ int expand_layer_at(const struct expansion *x, int step)
 	for (int i = step; i < x->program->step_count; i++) {
 		enum step_op op = x->program->steps[i].op;
 
-		if (op == STEP_FORWARD || op == STEP_DATA_GRADIENT || op == STEP_WEIGHT_GRADIENT)
+		if (op != STEP_LOAD && op != STEP_STORE && op != STEP_TAKE && op != STEP_KEEP)
 			return x->program->steps[i].node;
 	}
 	return x->program->steps[step].node;
@@ -132,10 +132,28 @@ int expand_slab(struct expansion *x, const struct slab *slab, uint64_t bytes)
 int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi)
 {
 	const struct net_node *conv = &x->net->nodes[node];
-	struct slab slab = { .kind = kind, .node = node, .lo = lo, .hi = hi };
-	uint64_t filter = (uint64_t)(net_conv_weights(conv) / conv->out.channels) * (kind == SLAB_WGRAD ? 4 : 2);
+	const bool filters = kind == SLAB_WEIGHT || kind == SLAB_WGRAD, wide = kind == SLAB_WGRAD || kind == SLAB_BIAS_WIDE || kind == SLAB_BIAS_WGRAD;
+	const struct slab slab = { .kind = kind, .node = node, .lo = lo, .hi = hi };
+	const uint64_t channel = (uint64_t)(filters ? net_conv_weights(conv) / conv->out.channels : 1) * (wide ? 4 : 2);
 
-	return expand_slab(x, &slab, round_up(filter * (uint64_t)(hi - lo), x->schedule->bus_bytes));
+	return expand_slab(x, &slab, round_up(channel * (uint64_t)(hi - lo), x->schedule->bus_bytes));
+}
+
+int expand_vector_slab(struct expansion *x, enum slab_kind kind, int node)
+{
+	const struct slab slab = { .kind = kind, .node = node, .hi = 1, .pitch_bytes = program_row_bytes(x->net, kind, node, x->schedule->bus_bytes) };
+
+	return expand_slab(x, &slab, slab.pitch_bytes);
+}
+
+int expand_map_slab(struct expansion *x, enum slab_kind kind, int node, struct rows rows)
+{
+	const struct slab slab = {
+		.kind = kind, .node = node, .lo = rows.lo, .hi = rows.hi, .sample_first = x->sample_first, .sample_count = x->sample_count,
+		.pitch_bytes = program_row_bytes(x->net, kind, node, x->schedule->bus_bytes),
+	};
+
+	return expand_slab(x, &slab, (uint64_t)x->sample_count * (uint64_t)rows_count(rows) * slab.pitch_bytes);
 }
 
 void expand_touch(struct expansion *x, int slab, int step)
@@ -153,7 +171,7 @@ void expand_touch(struct expansion *x, int slab, int step)
 int expand_step(struct expansion *x, struct step step)
 {
 	struct program *program = x->program;
-	int index = program->step_count;
+	int index = program->step_count, slabs[STEP_SLABS];
 
 	if (index == STEPS_MAX)
 		return too_long(x);
@@ -173,49 +191,96 @@ int expand_step(struct expansion *x, struct step step)
 	step.sample_first = x->sample_first;
 	step.sample_count = x->sample_count;
 	program->steps[program->step_count++] = step;
-	expand_touch(x, step.source, index);
-	expand_touch(x, step.operand, index);
-	expand_touch(x, step.result, index);
-	expand_touch(x, step.mask, index);
+	step_slabs(&step, slabs);
+	for (int i = 0; i < STEP_SLABS; i++)
+		expand_touch(x, slabs[i], index);
 	return 0;
 }
 
 int expand_weight_transfer(struct expansion *x, enum step_op op, int slab)
 {
 	const struct slab *moved = &x->program->slabs[slab];
+	struct step step = step_make(op, moved->node, moved->lo, moved->hi);
 
-	return expand_step(x, (struct step){ .op = op, .node = moved->node, .lo = moved->lo, .hi = moved->hi, .channel_lo = moved->lo,
-					  .channel_hi = moved->hi, .source = slab, .operand = -1, .result = -1, .mask = -1 });
+	step.channel_lo = moved->lo;
+	step.channel_hi = moved->hi;
+	step.source = slab;
+	return expand_step(x, step);
+}
+
+int expand_rows_transfer(struct expansion *x, enum step_op op, int slab, struct rows rows)
+{
+	struct step step = step_make(op, x->program->slabs[slab].node, rows.lo, rows.hi);
+
+	step.source = slab;
+	return rows_empty(rows) ? 0 : expand_step(x, step);
+}
+
+int expand_slab_transfer(struct expansion *x, enum step_op op, int slab)
+{
+	return expand_rows_transfer(x, op, slab, (struct rows){ x->program->slabs[slab].lo, x->program->slabs[slab].hi });
+}
+
+// Whether the group makes any of a node's output.
+static bool computes(const struct sched_group *group, int node)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		for (int k = 0; k < group->strips[i].statement_count; k++) {
+			const struct sched_statement *statement = &group->strips[i].statements[k];
+
+			if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node)
+				return true;
+		}
+	return false;
+}
+
+// A slab that stays over the group, or -1.
+static int resident_slab(struct expansion *x, bool resident, enum slab_kind kind, int node, int *made)
+{
+	const bool vectors = kind == SLAB_PARAMETERS || kind == SLAB_PARAMETERS_WGRAD;
+	int slab;
+
+	*made = -1;
+	if (!resident)
+		return 0;
+	slab = vectors ? expand_vector_slab(x, kind, node) : expand_weight_slab(x, kind, node, 0, x->net->nodes[node].out.channels);
+	if (slab >= 0)
+		*made = slab;
+	return slab < 0 ? slab : 0;
+}
+
+static int make_residents(struct expansion *x, int node)
+{
+	const bool norm = x->net->nodes[node].op == NET_GN, bias = x->net->nodes[node].bias;
+	const bool weight = x->group->weight[node].resident, sums = x->group->wgrad[node].resident;
+	int rc = resident_slab(x, weight, norm ? SLAB_PARAMETERS : SLAB_WEIGHT, node, &x->resident_weight[node]);
+
+	if (!rc)
+		rc = resident_slab(x, sums, norm ? SLAB_PARAMETERS_WGRAD : SLAB_WGRAD, node, &x->resident_sums[node]);
+	if (!rc)
+		rc = resident_slab(x, weight && bias && computes(x->group, node), SLAB_BIAS_WIDE, node, &x->resident_bias[node]);
+	if (!rc)
+		rc = resident_slab(x, sums && bias, SLAB_BIAS_WGRAD, node, &x->resident_bias_sums[node]);
+	return rc;
 }
 
 int expand_begin_group(struct expansion *x, const struct sched_group *group, int group_index)
 {
+	int rc = 0;
+
 	x->group = group;
 	x->group_index = group_index;
 	x->iteration = x->strip = -1;
 	x->sample_first = x->sample_count = 0;
-	for (int i = 0; i < x->net->node_count; i++) {
-		int channels = x->net->nodes[i].out.channels;
-
-		x->resident_weight[i] = x->resident_sums[i] = -1;
-		if (group->weight[i].resident) {
-			x->resident_weight[i] = expand_weight_slab(x, SLAB_WEIGHT, i, 0, channels);
-			if (x->resident_weight[i] < 0)
-				return x->resident_weight[i];
-		}
-		if (group->wgrad[i].resident) {
-			x->resident_sums[i] = expand_weight_slab(x, SLAB_WGRAD, i, 0, channels);
-			if (x->resident_sums[i] < 0)
-				return x->resident_sums[i];
-		}
+	for (int i = 0; !rc && i < x->net->node_count; i++)
+		rc = make_residents(x, i);
+	for (int i = 0; !rc && i < x->net->node_count; i++) {
+		if (x->resident_weight[i] >= 0)
+			rc = expand_weight_transfer(x, STEP_LOAD, x->resident_weight[i]);
+		if (!rc && x->resident_bias[i] >= 0)
+			rc = expand_bias(x, x->resident_bias[i]);
 	}
-	for (int i = 0; i < x->net->node_count; i++) {
-		int rc = x->resident_weight[i] < 0 ? 0 : expand_weight_transfer(x, STEP_LOAD, x->resident_weight[i]);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return rc;
 }
 
 int expand_end_group(struct expansion *x)
@@ -233,6 +298,8 @@ int expand_end_group(struct expansion *x)
 			return wc_fail(x->err, WC_ERR_INPUT, "%s keeps the weight gradient of '%s' resident but accumulates none",
 				       expand_group_text(x, where, sizeof(where)), x->net->nodes[i].name);
 		rc = expand_weight_transfer(x, STEP_STORE, x->resident_sums[i]);
+		if (!rc && x->resident_bias_sums[i] >= 0)
+			rc = expand_weight_transfer(x, STEP_STORE, x->resident_bias_sums[i]);
 		if (rc)
 			return rc;
 	}
@@ -268,5 +335,18 @@ int expand_pieces(const struct expansion *x, int slab_first, struct piece **piec
 			break;
 		}
 	}
+	return 0;
+}
+
+int expand_count_cut(struct expansion *x, int node, struct step *step)
+{
+	char where[200];
+
+	if (x->cuts[node] && x->cuts_group[node] != x->group_index)
+		return wc_fail(x->err, WC_ERR_INPUT, "%s accumulates into '%s', but group %d has done so before",
+			       expand_group_text(x, where, sizeof(where)), x->net->nodes[node].name, x->cuts_group[node]);
+	x->cuts_group[node] = x->group_index;
+	step->cut = x->cuts[node]++;
+	step->first_cut = step->cut == 0;
 	return 0;
 }

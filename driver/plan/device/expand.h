@@ -7,9 +7,18 @@
 
 #include "driver/plan/device/place.h"
 #include "driver/plan/device/program.h"
+#include "driver/plan/device/use.h"
 #include "driver/plan/rows.h"
 
 enum { EXPAND_TENSOR_KINDS = 3 };
+
+// A tensor's slab in the present strip: from the first statement that uses it to the last, or to a `free`.
+struct expand_life {
+	struct rows hull;
+	int first, last; // statements
+	int slab;        // -1 until its first use
+	int next;        // the tensor's life behind a `free`, -1: none
+};
 
 struct expansion {
 	struct program *program;
@@ -19,25 +28,23 @@ struct expansion {
 	int step_capacity, slab_capacity;
 
 	// Per slab.
-	int *root;      // the slab whose place it shares: itself, an in-place ReLU's input, or an earlier slice
+	int *root;      // the slab whose place it shares: itself, an input that is worked on in place, or an earlier slice
 	int *free_from; // of a root: the first step before which nothing else uses its bytes
 
 	// Per node, over the whole program.
-	int *cuts;       // accumulate statements so far
+	int *cuts;       // statements so far that added to the sums of the parameters' gradients
 	int *cuts_group; // the group that made them
 
 	// The present group and strip.
 	const struct sched_group *group;
 	int group_index, iteration, strip, sample_first, sample_count;
-	int *resident_weight, *resident_sums; // per node: slab or -1
-	struct expand_tensor *tensors;        // per kind and node
-};
-
-// A tensor in the present strip.
-struct expand_tensor {
-	struct rows hull;
-	int first, last; // statements that use it; first -1: none
-	int slab;        // -1 until its first use
+	int *resident_weight, *resident_sums; // per node: slab or -1. A normalization's: of its parameters and their gradients
+	int *resident_bias, *resident_bias_sums; // per node: slab of the bias in fp32, of its gradient, or -1
+	int *counted;                         // per node: rows of a normalization whose sums have been made in the present iteration
+	struct expand_life *lives;
+	int life_count, life_capacity;
+	int *current;                         // per kind and node: the life that is on, or the next one; -1: none
+	struct use_list uses;                 // of the statement at hand
 };
 
 // Both return 0 or WC_ERR_SYSTEM. The program must outlive the expansion.
@@ -56,14 +63,42 @@ int expand_strip(struct expansion *x);
 
 // Append a slab of `bytes`, not used by any step yet: its index or a negative error.
 int expand_slab(struct expansion *x, const struct slab *slab, uint64_t bytes);
-// A slab for output channels [lo, hi) of a convolution's weights or sums.
+// A slab for output channels [lo, hi) of a convolution's weights, bias or their sums.
 int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi);
+// A slab for a normalization's parameters or their gradients.
+int expand_vector_slab(struct expansion *x, enum slab_kind kind, int node);
+// A slab for rows [lo, hi) of a map of the present samples; a normalization's vectors of a sample are row 0:1.
+int expand_map_slab(struct expansion *x, enum slab_kind kind, int node, struct rows rows);
 // Extend a slab's life to a step; nothing if slab is -1.
 void expand_touch(struct expansion *x, int slab, int step);
 // Append a step of the present strip and extend the lives of its slabs.
 int expand_step(struct expansion *x, struct step step);
-// The load or store of a slab of weights or sums.
+// The load or store of a slab of weights or sums, or of all rows of another, or of some.
 int expand_weight_transfer(struct expansion *x, enum step_op op, int slab);
+int expand_slab_transfer(struct expansion *x, enum step_op op, int slab);
+int expand_rows_transfer(struct expansion *x, enum step_op op, int slab, struct rows rows);
+
+// One more cut of a node's sums: step->cut and first_cut. WC_ERR_INPUT if another group has accumulated into them.
+int expand_count_cut(struct expansion *x, int node, struct step *step);
+
+// expand_strip.c: the slab of a tensor whose life is on, made on its first use, or a negative error; and the one from which
+// `rows` are read, -1 if rows are empty, *rc an error if it does not hold them.
+int expand_tensor(struct expansion *x, enum sched_tensor tensor, int node);
+int expand_read(struct expansion *x, enum sched_tensor tensor, int node, struct rows rows, int *rc);
+
+// expand_conv.c: convolutions and fully connected layers. `step` has rows, source and result.
+int expand_conv_forward(struct expansion *x, struct step step);
+int expand_conv_gradient(struct expansion *x, struct step step);
+int expand_accumulate(struct expansion *x, const struct sched_statement *statement);
+// Load the bias of the output channels of `wide`, a slab of kind SLAB_BIAS_WIDE, and make it fp32.
+int expand_bias(struct expansion *x, int wide);
+
+// expand_norm.c: what the operators of a normalization read beside their operands, put into the step; and `statistics`.
+int expand_norm_forward(struct expansion *x, const struct sched_statement *statement, struct step step);
+int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step);
+int expand_statistics(struct expansion *x, int node, struct rows rows);
+// Whether the sums of a normalization are made by `statistics` before; if not, the operator makes them.
+bool expand_has_statistics(const struct expansion *x, int node);
 
 // The pieces to place among the slabs from `slab_first` on, one per root, in order of their index. The caller
 // frees. `roots` gets their slab indices.

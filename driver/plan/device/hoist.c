@@ -15,7 +15,7 @@ enum {
 	PENDING_SEEN = 16,   // how many of the next loads are candidates
 };
 
-enum { TENSORS = 2 * (SLAB_WGRAD + 1) }; // slab kinds in DRAM, and in boundary storage
+enum { TENSORS = 2 * SLAB_KIND_COUNT }; // slab kinds in DRAM, and in boundary storage
 
 struct hoister {
 	const struct program *program;
@@ -37,16 +37,16 @@ static int **stored_of(struct hoister *h, const struct step *step)
 	bool boundary = step->op == STEP_TAKE || step->op == STEP_KEEP;
 	enum slab_kind kind = h->program->slabs[step->source].kind;
 
-	return &h->stored[((int)kind + (boundary ? SLAB_WGRAD + 1 : 0)) * h->program->net->node_count + step->node];
+	return &h->stored[((int)kind + (boundary ? SLAB_KIND_COUNT : 0)) * h->program->net->node_count + step->node];
 }
 
 // Sums have no samples: they stand under sample 0.
 static void sample_range(const struct hoister *h, const struct step *step, int *first, int *end)
 {
-	bool sums = h->program->slabs[step->source].kind == SLAB_WGRAD;
+	const bool samples = h->program->slabs[step->source].sample_count;
 
-	*first = sums ? 0 : step->sample_first;
-	*end = sums ? 1 : step->sample_first + step->sample_count;
+	*first = samples ? step->sample_first : 0;
+	*end = samples ? step->sample_first + step->sample_count : 1;
 }
 
 static int note_store(struct hoister *h, int index)
@@ -87,13 +87,14 @@ static int bound_loads(struct hoister *h, const struct expansion *x)
 {
 	for (int i = 0; i < h->program->step_count; i++) {
 		const struct step *step = &h->program->steps[i];
-		const int slabs[] = { step->source, step->operand, step->result, step->mask };
+		int slabs[STEP_SLABS];
 
 		if (is_load(step)) {
 			h->earliest[i] = earliest_of(h, x, i);
 			continue;
 		}
-		for (int j = 0; j < 4; j++)
+		step_slabs(step, slabs);
+		for (int j = 0; j < STEP_SLABS; j++)
 			if (slabs[j] >= 0)
 				h->worked[x->root[slabs[j]]] = i;
 		if ((step->op == STEP_STORE || step->op == STEP_KEEP) && note_store(h, i))
@@ -138,11 +139,11 @@ static int apply(struct expansion *x, const struct hoister *h)
 	for (int i = 0; i < program->slab_count; i++)
 		program->slabs[i].first_step = -1;
 	for (int i = 0; i < h->count; i++) {
-		const int slabs[] = { program->steps[h->order[i]].source, program->steps[h->order[i]].operand,
-				      program->steps[h->order[i]].result, program->steps[h->order[i]].mask };
+		int slabs[STEP_SLABS];
 
 		steps[i] = program->steps[h->order[i]];
-		for (int j = 0; j < 4; j++) {
+		step_slabs(&steps[i], slabs);
+		for (int j = 0; j < STEP_SLABS; j++) {
 			if (slabs[j] < 0)
 				continue;
 			if (program->slabs[slabs[j]].first_step < 0)

@@ -10,50 +10,91 @@
 
 #include "driver/plan/schedule.h"
 
-enum slab_kind { SLAB_ACT, SLAB_GRAD, SLAB_MASK, SLAB_WEIGHT, SLAB_WGRAD };
+enum slab_kind {
+	SLAB_ACT, SLAB_GRAD, SLAB_MASK, // feature maps
+	SLAB_PART,       // fp16 rows of a gradient: one reader's part, before it is added
+	SLAB_WIDE,       // fp32 rows of a gradient: sums over the slices of weights so far
+	SLAB_WEIGHT, SLAB_WGRAD,
+	SLAB_BIAS, SLAB_BIAS_WIDE, SLAB_BIAS_WGRAD, // output channels lo..hi: fp16; the same in fp32; fp32 gradients
+	SLAB_ONES,       // fp16 1.0, the other operand of a bias's gradient
+	SLAB_PARAMETERS, // a normalization's gamma, then beta, each padded to the bus; fp16
+	SLAB_GAMMA,      // gamma alone
+	SLAB_PARAMETERS_WGRAD, // their gradients alike; fp32
+	// Of a normalization, vectors of fp32 per channel, each padded to the bus; those of a sample together.
+	SLAB_STATISTICS, // mean, reciprocal deviation
+	SLAB_SHIFT,      // what forward's partial sums are shifted by
+	SLAB_SUMS,       // means of dY gamma and of dY gamma xhat
+	SLAB_ROW_STATISTICS, // forward's partial sums of rows lo..hi: of x - shift and of its square
+	SLAB_ROW_SUMS,   // backward's: of dY gamma, dY gamma xhat, dY xhat, dY
+	SLAB_KIND_COUNT,
+};
 
-// A piece of the global buffer that holds rows of a tensor, or a slice of weights.
+// A piece of the global buffer.
 //   feature maps: byte of (sample n, row y, 0, 0) = offset + ((n - sample_first) * (hi - lo) + (y - lo)) * pitch
 //   weights:      offset + (k - lo) * C R S * (2 or 4), k the output channel in [lo, hi)
-// A ReLU in place has two slabs, input and result, with the same offset; both are live at its step.
+//   vectors of a normalization: offset + ((n - sample_first) * rows + (y - lo)) * pitch, rows 1 and y - lo 0 but for the partial sums of rows
+// What works in place has two slabs, input and result, with the same offset; both are live at its step.
 struct slab {
 	enum slab_kind kind;
 	int node;
-	int lo, hi;                    // rows; output channels for weights
-	int sample_first, sample_count; // feature maps
-	uint32_t pitch_bytes;          // feature maps: one row of one sample, a multiple of the bus
+	int lo, hi;                    // rows; output channels for weights and biases
+	int sample_first, sample_count; // feature maps and a normalization's vectors
+	uint32_t pitch_bytes;          // the same: one row of one sample, a multiple of the bus
 	uint32_t offset, bytes;        // in the global buffer; multiples of the bus
 	int first_step, last_step;     // steps between which it is live, inclusive
 };
 
 enum step_op {
-	STEP_LOAD,     // DRAM -> slab; feature map rows or a weight slice, or weight gradient sums so far
+	STEP_LOAD,     // DRAM -> slab; rows of a tensor, output channels of weights, sums so far, a normalization's vectors
 	STEP_STORE,    // slab -> DRAM
 	STEP_TAKE,     // boundary -> slab
 	STEP_KEEP,     // slab -> boundary
-	STEP_FORWARD,  // convolution or ReLU `node`: act rows from input slab
+	STEP_FORWARD,  // operator `node`: act rows from input slab. An add: source + operand. A concatenation: input `part` to its place
 	STEP_DATA_GRADIENT, // backward operator of `node`: gradient of its input
 	STEP_WEIGHT_GRADIENT,
+	STEP_SUM,      // result = result + source, rows of grad:`node`
+	STEP_ROUND,    // fp32 source -> fp16 result, rows of grad:`node`
+	STEP_SPLIT,    // result (+)= the part of input `part` of source = grad:`node`
+	STEP_BIAS,     // fp16 source -> fp32 result
+	STEP_ONES,     // fill result
+	STEP_BIAS_GRADIENT,  // source = grad:`node`, operand the ones, result the sums
+	STEP_ROW_SUMS, // partial sums of rows lo..hi of normalization `node`; forward makes the shift too, with row 0
+	STEP_COMBINE,  // partial sums of all rows -> statistics, or sums and the parameters' gradients
+	STEP_OP_COUNT,
 };
 
+// Slabs, -1 where there is none:
+//                  source        operand             result         mask            vectors          parameters
+// transfers        the slab
+// FORWARD          act           weights; 2nd input  act:node       mask written    statistics       bias in fp32; gamma, beta
+// DATA_GRADIENT    grad:node(1)  weights; saved(2)   grad of input                  statistics       gamma           sums
+// WEIGHT_GRADIENT  grad:node     input act           the sums
+// ROW_SUMS         act           grad:node           row sums       shift           statistics       gamma
+// COMBINE          row sums                          statistics, or                 shift            parameters' gradients
+//                                                    sums
+// (1) -1 if these rows depend on none of it and are zero. (2) the mask or stored output of a ReLU; the mask of a max pool; the input of a
+// normalization.
 struct step {
 	enum step_op op;
 	enum sched_phase phase;
 	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1
-	int node;                 // the operator's node; transfers: the tensor's node
+	int node;                 // the operator's node; transfers, SUM, ROUND: the tensor's node
 	int sample_first, sample_count;
 	int lo, hi;               // rows of the result (WEIGHT_GRADIENT: rows of grad:node); weight transfers: output channels
-	int channel_lo, channel_hi; // output channels worked on (FORWARD, WEIGHT_GRADIENT slices)
+	int channel_lo, channel_hi; // output channels worked on (FORWARD, WEIGHT_GRADIENT slices, DATA_GRADIENT slices)
+	int part;                 // FORWARD of a concatenation, SPLIT: which input
 	enum sched_with with;     // ReLU
-	bool first_cut;           // WEIGHT_GRADIENT: sums start from zero
+	bool first_cut;           // sums start from zero: WEIGHT_GRADIENT, BIAS_GRADIENT; COMBINE's parameters' gradients; DATA_GRADIENT into fp32
+	bool adds;                // SPLIT: to the sum that is there
 	int cut;                  // WEIGHT_GRADIENT: number of the cut of this node, from 0
-	// Slabs, -1 where there is none.
-	int source;  // transfers: the slab itself. FORWARD: input act. DATA_GRADIENT: gradient of the node's output,
-		     // -1 if these rows depend on none of it and are zero. WEIGHT_GRADIENT: grad:node
-	int operand; // weights (FORWARD, DATA_GRADIENT of a convolution); the mask or stored output (ReLU gradient); input act (WEIGHT_GRADIENT)
-	int result;  // FORWARD: act:node. DATA_GRADIENT: grad of the input. WEIGHT_GRADIENT: the sums
-	int mask;    // FORWARD of a ReLU: mask slab written, or -1
+	int source, operand, result, mask, vectors, parameters, sums;
 };
+
+enum { STEP_SLABS = 7 };
+// A step without slabs.
+struct step step_make(enum step_op op, int node, int lo, int hi);
+// Its slabs, -1 where there is none.
+void step_slabs(const struct step *step, int slabs[STEP_SLABS]);
 
 struct program {
 	const struct schedule *schedule; // borrowed
@@ -73,7 +114,7 @@ struct program {
 int program_expand(struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
 void program_release(struct program *program);
 
-// Bytes of one row of one sample, rounded up to the bus.
+// Bytes of one row of one sample of a feature map or of one sample's or row's vectors of a normalization, rounded up to the bus.
 uint32_t program_row_bytes(const struct net *net, enum slab_kind kind, int node, uint32_t bus_bytes);
 
 #endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a statement of a `device` schedule does with slabs: which rows of which tensors it names, reads and fills, after driver/README.md. A
+// concatenation is a tensor like any other.
+#ifndef WC_PLAN_USE_H
+#define WC_PLAN_USE_H
+
+#include "driver/plan/rows.h"
+
+enum use_role {
+	USE_MOVE, // load, take, keep, store: names rows of the slab
+	USE_READ,
+	USE_FILL,
+};
+
+struct use {
+	enum use_role role;
+	enum sched_tensor tensor;
+	int node;
+	struct rows rows;
+};
+
+struct use_list {
+	struct use *items; // owned
+	int count, capacity;
+};
+
+// Replace the list's items by those of `statement`; reads come before fills, in the order of the operator's operands. 0 or WC_ERR_SYSTEM.
+int use_find(struct use_list *list, const struct net *net, enum sched_phase phase, const struct sched_statement *statement);
+void use_release(struct use_list *list);
+
+// Whether a part of grad:`node` by `reader` is added to a sum: another reader, which runs later in forward, has made its part before.
+bool use_continues(const struct net *net, int node, int reader);
+
+#endif
