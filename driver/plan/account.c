@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/plan/account.h"
+#include "driver/plan/account_internal.h"
 
 #include <string.h>
 
-#include "driver/plan/rows.h"
+void account_add(struct count *count, bool write, enum wc_class class, uint64_t bytes, uint64_t payload_bytes)
+{
+	uint64_t *total = write ? count->account->write_bytes : count->account->read_bytes;
 
-// The group being counted.
-struct count {
-	const struct schedule *schedule;
-	const struct sched_group *group;
-	const struct net *net;
-	int acc_rows;
-	int samples;  // of the present iteration
-	bool first_iteration;
-	uint64_t times; // iterations like this one; each is counted once and multiplied
-	int strip, statement;
-	struct account *account;
-};
+	total[class] += count->times * bytes;
+	count->account->payload_bytes[class] += count->times * payload_bytes;
+	count->account->commands += count->times;
+}
+
+void account_vectors(struct count *count, bool write, enum wc_class class, const struct net_node *node, int element_bytes, uint64_t vectors)
+{
+	const uint64_t bytes = (uint64_t)node->out.channels * (uint64_t)element_bytes;
+
+	if (vectors)
+		account_add(count, write, class, vectors * round_up(bytes, count->schedule->bus_bytes), vectors * bytes);
+}
+
+bool account_is_first_cut(const struct count *count, int node)
+{
+	for (int i = 0; i <= count->strip; i++) {
+		const struct sched_strip *strip = &count->group->strips[i];
+		const int end = i < count->strip ? strip->statement_count : count->statement;
+
+		for (int j = 0; j < end; j++)
+			if ((strip->statements[j].op == SCHED_ACCUMULATE || strip->statements[j].op == SCHED_STATISTICS) && strip->statements[j].node == node)
+				return false;
+	}
+	return count->first_iteration;
+}
 
 static enum wc_class tensor_class(enum sched_tensor tensor, int node)
 {
@@ -27,137 +42,84 @@ static enum wc_class tensor_class(enum sched_tensor tensor, int node)
 	return node ? WC_CLASS_ACTIVATION : WC_CLASS_IO;
 }
 
-static void add(struct count *count, bool write, enum wc_class class, uint64_t bytes, uint64_t payload_bytes)
-{
-	uint64_t *total = write ? count->account->write_bytes : count->account->read_bytes;
-
-	total[class] += count->times * bytes;
-	count->account->payload_bytes[class] += count->times * payload_bytes;
-	count->account->commands += count->times;
-}
-
 static void count_transfer(struct count *count, const struct sched_statement *statement)
 {
 	uint64_t rows = (uint64_t)count->samples * (uint64_t)(statement->hi - statement->lo);
 	bool write = statement->op == SCHED_STORE || statement->op == SCHED_KEEP;
 	bool boundary = statement->op == SCHED_TAKE || statement->op == SCHED_KEEP;
 
-	add(count, write, boundary ? WC_CLASS_BOUNDARY : tensor_class(statement->tensor, statement->node),
-	    rows * rows_pitch_bytes(count->net, statement->tensor, statement->node, count->schedule->bus_bytes),
-	    rows * rows_payload_bytes(count->net, statement->tensor, statement->node));
-}
-
-static int slice_channels(const struct net_node *node, struct sched_policy policy)
-{
-	return policy.resident || !policy.slice ? node->out.channels : policy.slice;
-}
-
-// One pass over a convolution's weights (2 bytes an element) or weight gradients (4).
-static void count_weights(struct count *count, bool write, const struct net_node *node, int slice, int element_bytes)
-{
-	uint64_t filter = (uint64_t)(net_conv_weights(node) / node->out.channels) * (uint64_t)element_bytes;
-
-	for (int lo = 0; lo < node->out.channels; lo += slice) {
-		int channels = lo + slice < node->out.channels ? slice : node->out.channels - lo;
-
-		add(count, write, element_bytes == 2 ? WC_CLASS_WEIGHT : WC_CLASS_WEIGHT_GRADIENT,
-		    round_up(filter * (uint64_t)channels, count->schedule->bus_bytes), filter * (uint64_t)channels);
-	}
-}
-
-// GEMM commands of m x n results.
-static void count_tiles(struct count *count, int64_t m, int64_t n)
-{
-	count->account->commands += count->times * (uint64_t)div_up(m, count->acc_rows) * (uint64_t)div_up(n, count->schedule->cols);
+	account_add(count, write, boundary ? WC_CLASS_BOUNDARY : tensor_class(statement->tensor, statement->node),
+		    rows * rows_pitch_bytes(count->net, statement->tensor, statement->node, count->schedule->bus_bytes),
+		    rows * rows_payload_bytes(count->net, statement->tensor, statement->node));
 }
 
 static void count_forward(struct count *count, const struct sched_statement *statement)
 {
 	const struct net_node *node = &count->net->nodes[statement->node];
-	struct sched_policy policy = count->group->weight[statement->node];
-	int slice = slice_channels(node, policy);
-	int64_t pixels = (int64_t)count->samples * (statement->hi - statement->lo) * node->out.width;
 
-	if (node->op == NET_RELU) {
-		count->account->commands += count->times;
+	switch (node->op) {
+	case NET_CONV:
+	case NET_FC:
+		account_conv(count, statement);
 		return;
+	case NET_GN:
+		account_norm(count, statement->node, (struct rows){ statement->lo, statement->hi }, false);
+		return;
+	case NET_ADD:
+		account_commands(count, node->input_count - 1);
+		return;
+	case NET_CONCAT:
+		account_commands(count, node->input_count);
+		return;
+	default:
+		account_commands(count, 1);
 	}
-	if (!policy.resident)
-		count_weights(count, false, node, slice, 2);
-	for (int lo = 0; lo < node->out.channels; lo += slice)
-		count_tiles(count, pixels, lo + slice < node->out.channels ? slice : node->out.channels - lo);
-	count->account->macs += count->times * (uint64_t)(pixels * net_conv_weights(node));
 }
 
-// How many of the integers in [lo, hi) leave the remainder `residue`.
-static int residues(int lo, int hi, int residue, int modulus)
+static void count_gradient(struct count *count, const struct sched_statement *statement)
 {
-	int first = lo + ((residue - lo) % modulus + modulus) % modulus;
+	const int reader = sched_gradient_reader(count->net, statement);
+	const struct net_node *node = &count->net->nodes[reader];
+	const struct rows rows = { statement->lo, statement->hi };
 
-	return first < hi ? (hi - 1 - first) / modulus + 1 : 0;
+	if (node->op == NET_CONV || node->op == NET_FC)
+		account_conv_gradient(count, reader, rows);
+	else if (node->op == NET_GN)
+		account_norm(count, reader, rows, true);
+	else if (node->op == NET_MAX_POOL || node->op == NET_AVG_POOL)
+		account_pool_gradient(count, reader, rows);
+	else
+		account_commands(count, 1);
+	account_commands(count, use_continues(count->net, statement->node, reader));
 }
 
-// The data gradient of convolution `node`, rows lo..hi of its input.
-static void count_data_gradient(struct count *count, int index, int lo, int hi)
+static void count_split(struct count *count, int index)
 {
 	const struct net_node *node = &count->net->nodes[index];
 
-	if (!count->group->weight[index].resident)
-		count_weights(count, false, node, node->out.channels, 2);
-	for (int y = 0; y < node->conv.stride_h; y++) {
-		for (int x = 0; x < node->conv.stride_w; x++) {
-			int64_t pixels = (int64_t)count->samples * residues(lo, hi, y, node->conv.stride_h) *
-					 residues(0, node->in.width, x, node->conv.stride_w);
-
-			count_tiles(count, pixels, node->in.channels);
-		}
-	}
-}
-
-static void count_accumulate(struct count *count, const struct sched_statement *statement)
-{
-	const struct net_node *node = &count->net->nodes[statement->node];
-	struct sched_policy policy = count->group->wgrad[statement->node];
-	int slice = slice_channels(node, policy);
-	int64_t vectors = node->in.channels * node->conv.kernel_h * node->conv.kernel_w;
-	bool first = count->first_iteration;
-
-	for (int i = 0; first && i <= count->strip; i++) {
-		const struct sched_strip *strip = &count->group->strips[i];
-		int end = i < count->strip ? strip->statement_count : count->statement;
-
-		for (int j = 0; j < end; j++)
-			if (strip->statements[j].op == SCHED_ACCUMULATE && strip->statements[j].node == statement->node)
-				first = false;
-	}
-	if (!policy.resident && !first)
-		count_weights(count, false, node, slice, 4);
-	if (!policy.resident)
-		count_weights(count, true, node, slice, 4);
-	for (int lo = 0; lo < node->out.channels; lo += slice)
-		count_tiles(count, lo + slice < node->out.channels ? slice : node->out.channels - lo, vectors);
-	count->account->macs += count->times * (uint64_t)count->samples * (uint64_t)(statement->hi - statement->lo) *
-				(uint64_t)node->out.width * (uint64_t)net_conv_weights(node);
+	for (int i = 0; i < node->input_count; i++)
+		account_commands(count, count->net->nodes[node->inputs[i]].has_gradient);
 }
 
 static void count_statement(struct count *count, const struct sched_statement *statement)
 {
-	int consumer;
-
 	switch (statement->op) {
 	case SCHED_COMPUTE:
-		if (statement->tensor == SCHED_ACT) {
+		if (statement->tensor == SCHED_ACT)
 			count_forward(count, statement);
-			return;
-		}
-		consumer = net_consumer(count->net, statement->node);
-		if (count->net->nodes[consumer].op == NET_CONV)
-			count_data_gradient(count, consumer, statement->lo, statement->hi);
 		else
-			count->account->commands += count->times;
+			count_gradient(count, statement);
 		return;
 	case SCHED_ACCUMULATE:
-		count_accumulate(count, statement);
+		account_accumulate(count, statement);
+		return;
+	case SCHED_STATISTICS:
+		account_statistics(count, statement);
+		return;
+	case SCHED_SPLIT:
+		count_split(count, statement->node);
+		return;
+	case SCHED_FREE:
 		return;
 	default:
 		count_transfer(count, statement);
@@ -167,12 +129,10 @@ static void count_statement(struct count *count, const struct sched_statement *s
 static void count_residents(struct count *count)
 {
 	for (int i = count->group->first; i <= count->group->last; i++) {
-		const struct net_node *node = &count->net->nodes[i];
-
 		if (count->group->weight[i].resident)
-			count_weights(count, false, node, node->out.channels, 2);
+			account_resident(count, false, i);
 		if (count->group->wgrad[i].resident)
-			count_weights(count, true, node, node->out.channels, 4);
+			account_resident(count, true, i);
 	}
 }
 
@@ -190,12 +150,12 @@ static void count_gradient_macs(struct count *count)
 			for (int k = 0; k < strip->statement_count; k++) {
 				const struct sched_statement *statement = &strip->statements[k];
 
-				if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && statement->node == node->inputs[0])
+				if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && sched_gradient_reader(count->net, statement) == i)
 					rows += (uint64_t)(statement->hi - statement->lo);
 			}
 		}
-		if (node->op == NET_CONV)
-			count->account->macs += (uint64_t)((unsigned __int128)count->schedule->batch * (uint64_t)net_conv_macs(node) * rows /
+		if (rows)
+			count->account->macs += (uint64_t)((unsigned __int128)count->schedule->batch * (uint64_t)net_macs(node) * rows /
 							   (uint64_t)node->in.height);
 	}
 }
@@ -232,7 +192,7 @@ void account_group(const struct schedule *schedule, const struct sched_group *gr
 
 void account_schedule(const struct schedule *schedule, const struct net *net, int acc_rows, struct account *account)
 {
-	uint64_t once = 0;
+	uint64_t once;
 	bool backward = false;
 
 	memset(account, 0, sizeof(*account));
@@ -249,11 +209,7 @@ void account_schedule(const struct schedule *schedule, const struct net *net, in
 		account->macs += group.macs;
 		backward |= schedule->groups[i].phase == SCHED_BACKWARD;
 	}
-	for (int i = 0; i < net->node_count; i++)
-		if (net->nodes[i].op == NET_CONV)
-			once += (uint64_t)net_conv_macs(&net->nodes[i]);
-	if (backward)
-		once = (uint64_t)net_training_macs(net);
+	once = (uint64_t)(backward ? net_training_macs(net) : net_forward_macs(net));
 	once *= (uint64_t)schedule->batch;
 	account->extra_macs = account->macs > once ? account->macs - once : 0;
 }

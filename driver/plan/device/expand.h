@@ -97,9 +97,6 @@ int expand_bias(struct expansion *x, int wide);
 int expand_norm_forward(struct expansion *x, const struct sched_statement *statement, struct step step);
 int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step);
 int expand_statistics(struct expansion *x, int node, struct rows rows);
-// Whether the sums of a normalization are made by `statistics` before; if not, the operator makes them.
-bool expand_has_statistics(const struct expansion *x, int node);
-
 // The pieces to place among the slabs from `slab_first` on, one per root, in order of their index. The caller
 // frees. `roots` gets their slab indices.
 int expand_pieces(const struct expansion *x, int slab_first, struct piece **pieces, int **roots, int *count);

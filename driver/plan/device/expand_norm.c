@@ -5,22 +5,6 @@
 
 static const struct rows one = { 0, 1 };
 
-bool expand_has_statistics(const struct expansion *x, int node)
-{
-	const struct schedule *schedule = x->schedule;
-
-	for (int g = -1; g < schedule->group_count; g++) {
-		// The group at hand need not be in the schedule yet.
-		const struct sched_group *group = g < 0 ? x->group : &schedule->groups[g];
-
-		for (int i = 0; group->phase == x->group->phase && i < group->strip_count; i++)
-			for (int k = 0; k < group->strips[i].statement_count; k++)
-				if (group->strips[i].statements[k].op == SCHED_STATISTICS && group->strips[i].statements[k].node == node)
-					return true;
-	}
-	return false;
-}
-
 // A slab of vectors of the present samples, loaded; a negative error.
 static int load_vectors(struct expansion *x, enum slab_kind kind, int node)
 {
@@ -48,7 +32,7 @@ int expand_norm_forward(struct expansion *x, const struct sched_statement *state
 	int rc = 0;
 
 	// Without `statistics` before, the operator makes its own.
-	if (x->group->phase == SCHED_FORWARD && !expand_has_statistics(x, node))
+	if (x->group->phase == SCHED_FORWARD && !use_has_statistics(x->schedule, x->group, node))
 		rc = expand_statistics(x, node, (struct rows){ statement->lo, statement->hi });
 	if (rc)
 		return rc;
@@ -61,7 +45,7 @@ int expand_norm_forward(struct expansion *x, const struct sched_statement *state
 
 int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step)
 {
-	int rc = expand_has_statistics(x, step.node) ? 0 : expand_statistics(x, step.node, (struct rows){ statement->lo, statement->hi });
+	int rc = use_has_statistics(x->schedule, x->group, step.node) ? 0 : expand_statistics(x, step.node, (struct rows){ statement->lo, statement->hi });
 
 	if (rc)
 		return rc;

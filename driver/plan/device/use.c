@@ -102,3 +102,29 @@ bool use_continues(const struct net *net, int node, int reader)
 			return true;
 	return false;
 }
+
+bool use_computes(const struct sched_group *group, int node)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		for (int k = 0; k < group->strips[i].statement_count; k++) {
+			const struct sched_statement *statement = &group->strips[i].statements[k];
+
+			if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node)
+				return true;
+		}
+	return false;
+}
+
+bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node)
+{
+	// The group need not be in the schedule.
+	for (int g = -1; g < schedule->group_count; g++) {
+		const struct sched_group *at = g < 0 ? group : &schedule->groups[g];
+
+		for (int i = 0; at->phase == group->phase && i < at->strip_count; i++)
+			for (int k = 0; k < at->strips[i].statement_count; k++)
+				if (at->strips[i].statements[k].op == SCHED_STATISTICS && at->strips[i].statements[k].node == node)
+					return true;
+	}
+	return false;
+}

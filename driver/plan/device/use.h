@@ -32,4 +32,10 @@ void use_release(struct use_list *list);
 // Whether a part of grad:`node` by `reader` is added to a sum: another reader, which runs later in forward, has made its part before.
 bool use_continues(const struct net *net, int node, int reader);
 
+// Whether the group makes any of a node's output.
+bool use_computes(const struct sched_group *group, int node);
+// Whether `statistics` of a normalization stand in the group's phase, in the group or in the schedule's others: its operators then do not
+// make the sums themselves.
+bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node);
+
 #endif
