@@ -26,38 +26,40 @@ static int gcd(int a, int b)
 	return a;
 }
 
-// The smallest slice whose bytes are a multiple of the bus; a multiple of `side` unless narrow. 0 if that is not
-// less than all channels.
-static int slice_unit(const struct planner *planner, const struct net_node *conv, int element_bytes, int side, bool narrow)
+static int lcm(int a, int b)
 {
-	int filter = (int)(net_conv_weights(conv) / conv->out.channels) * element_bytes;
-	int unit = (int)planner->options->bus_bytes / gcd((int)planner->options->bus_bytes, filter);
+	return a / gcd(a, b) * b;
+}
 
-	if (!narrow)
-		unit = unit / gcd(unit, side) * side;
+// The smallest slice whose bytes, and those of its bias, are multiples of the bus, and which is a multiple of `side`. 0 if that is not less than
+// all channels.
+static int slice_unit(const struct planner *planner, const struct net_node *conv, int element_bytes, int side)
+{
+	const int bus = (int)planner->options->bus_bytes, filter = (int)(net_conv_weights(conv) / conv->out.channels) * element_bytes;
+	const int unit = lcm(lcm(bus / gcd(bus, filter), conv->bias ? bus / gcd(bus, element_bytes) : 1), side);
+
 	return unit < conv->out.channels ? unit : 0;
 }
 
-// How many statements of the group need the weights (or, for sums, accumulate) in one iteration. *whole: one of
-// them is a data gradient, which takes all weights at once.
-static int count_uses(const struct sched_group *group, const struct net *net, int node, bool sums, bool *whole)
+// Statements of one iteration that need a node's parameters, or make sums for their gradients. *gradient: one of them is a data gradient.
+static int count_uses(const struct sched_group *group, const struct net *net, int node, bool sums, bool *gradient)
 {
 	int uses = 0;
 
-	*whole = false;
+	*gradient = false;
 	for (int i = 0; i < group->strip_count; i++) {
 		for (int j = 0; j < group->strips[i].statement_count; j++) {
 			const struct sched_statement *statement = &group->strips[i].statements[j];
-			bool computes = statement->op == SCHED_COMPUTE;
+			const bool computes = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node;
+			const bool backs = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && sched_gradient_reader(net, statement) == node;
+			const bool counts = statement->op == SCHED_STATISTICS && statement->node == node && group->phase == SCHED_BACKWARD;
 
-			if (sums) {
-				uses += statement->op == SCHED_ACCUMULATE && statement->node == node;
-			} else if (computes && statement->tensor == SCHED_ACT) {
-				uses += statement->node == node;
-			} else if (computes && statement->node == net->nodes[node].inputs[0]) {
-				uses++;
-				*whole = true;
-			}
+			*gradient |= backs;
+			// A normalization may make its sums with its gradient.
+			if (sums)
+				uses += (statement->op == SCHED_ACCUMULATE && statement->node == node) || counts || (backs && net->nodes[node].op == NET_GN);
+			else
+				uses += computes || backs || counts;
 		}
 	}
 	return uses;
@@ -65,17 +67,19 @@ static int count_uses(const struct sched_group *group, const struct net *net, in
 
 static void add_operand(struct planner *planner, struct sched_group *group, int node, bool sums, bool narrow, struct operand *operands, int *count)
 {
-	const struct net_node *conv = &planner->net->nodes[node];
-	int iterations = (int)div_up(planner->options->batch, group->sub_batch), side = sums ? planner->options->rows : planner->options->cols;
-	struct operand operand = { .policy = sums ? &group->wgrad[node] : &group->weight[node], .channels = conv->out.channels };
-	bool whole;
+	const struct net_node *of = &planner->net->nodes[node];
+	int iterations = (int)div_up(planner->options->batch, group->sub_batch);
+	struct operand operand = { .policy = sums ? &group->wgrad[node] : &group->weight[node], .channels = of->out.channels };
+	bool gradient;
 	int at = *count;
 
-	operand.passes = count_uses(group, planner->net, node, sums, &whole) * iterations;
+	operand.passes = count_uses(group, planner->net, node, sums, &gradient) * iterations;
 	if (!operand.passes)
 		return;
-	operand.bytes = (uint64_t)net_conv_weights(conv) * (sums ? 4 : 2);
-	operand.unit = whole ? 0 : slice_unit(planner, conv, sums ? 4 : 2, side, narrow);
+	operand.bytes = (uint64_t)net_parameters(of) * (sums ? 4 : 2);
+	// Data gradients take all weights at once: the sums over slices cannot be rounded on the device yet.
+	if (of->op != NET_GN && (sums || !gradient))
+		operand.unit = slice_unit(planner, of, sums ? 4 : 2, narrow ? 1 : sums ? planner->options->rows : planner->options->cols);
 	// Largest saving first: a pass over sums that are streamed reads and writes.
 	for (; at > 0 && operands[at - 1].bytes < operand.bytes; at--)
 		operands[at] = operands[at - 1];
@@ -134,7 +138,7 @@ static struct operand *list_operands(struct planner *planner, struct sched_group
 	*count = 0;
 	for (int i = group->first; operands && i <= group->last; i++) {
 		group->weight[i] = group->wgrad[i] = (struct sched_policy){ 0 };
-		if (planner->net->nodes[i].op != NET_CONV)
+		if (!net_parameters(&planner->net->nodes[i]))
 			continue;
 		add_operand(planner, group, i, false, narrow, operands, count);
 		add_operand(planner, group, i, true, narrow, operands, count);
