@@ -20,9 +20,9 @@ static int check_bytes(const struct net_node *node, const char *who, struct wc_e
 	if (sample_bytes(node->out) > DEVICE_BYTES_MAX)
 		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s': one sample of the output takes %lld bytes, limit %d", who, node->name,
 			       (long long)sample_bytes(node->out), DEVICE_BYTES_MAX);
-	if (node->op == NET_CONV && net_conv_weights(node) * 4 > DEVICE_BYTES_MAX)
+	if (net_weights(node) * 4 > DEVICE_BYTES_MAX)
 		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s': weight gradients take %lld bytes, limit %d", who, node->name,
-			       (long long)net_conv_weights(node) * 4, DEVICE_BYTES_MAX);
+			       (long long)net_weights(node) * 4, DEVICE_BYTES_MAX);
 	return 0;
 }
 
@@ -63,6 +63,22 @@ int net_require_chain(const struct net *net, const char *who, struct wc_error *e
 			rc = check_node(net, i, who, err);
 		if (rc)
 			return rc;
+	}
+	return 0;
+}
+
+int net_require_device(const struct net *net, const char *who, struct wc_error *err)
+{
+	for (int i = 0; i < net->node_count; i++) {
+		const struct net_node *node = &net->nodes[i];
+		const int rc = check_bytes(node, who, err);
+
+		if (rc)
+			return rc;
+		if (node->op == NET_ADAPTIVE_POOL)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is an adaptive pool, which the device has not", who, node->name);
+		if (node->op == NET_CONV && node->conv.groups != 1)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has %d groups, which the device has not", who, node->name, node->conv.groups);
 	}
 	return 0;
 }

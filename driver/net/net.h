@@ -104,6 +104,9 @@ int net_require_chain(const struct net *net, const char *who, struct wc_error *e
 // Whether it is such a chain, however large its tensors are.
 bool net_is_chain(const struct net *net);
 
+// The same for any network of what the device has: no adaptive pools, no groups.
+int net_require_device(const struct net *net, const char *who, struct wc_error *err);
+
 // Weights K (C / groups) R S of a convolution and multiply-accumulates of one sample's forward pass.
 int64_t net_conv_weights(const struct net_node *node);
 int64_t net_conv_macs(const struct net_node *node);

@@ -27,7 +27,7 @@ bool account_is_first_cut(const struct count *count, int node)
 		const int end = i < count->strip ? strip->statement_count : count->statement;
 
 		for (int j = 0; j < end; j++)
-			if ((strip->statements[j].op == SCHED_ACCUMULATE || strip->statements[j].op == SCHED_STATISTICS) && strip->statements[j].node == node)
+			if (strip->statements[j].op == SCHED_ACCUMULATE && strip->statements[j].node == node)
 				return false;
 	}
 	return count->first_iteration;

@@ -8,17 +8,24 @@ static int slice_channels(const struct net_node *node, struct sched_policy polic
 	return policy.resident || !policy.slice ? node->out.channels : policy.slice;
 }
 
-// One pass over a convolution's weights (2 bytes an element) or weight gradients (4).
-static void count_weights(struct count *count, bool write, const struct net_node *node, int slice, int element_bytes)
+// One pass over some rows of the kernel of a convolution's weights.
+static void count_kernel_rows(struct count *count, bool write, const struct net_node *node, int slice, int element_bytes, struct rows taps)
 {
-	uint64_t filter = (uint64_t)(net_conv_weights(node) / node->out.channels) * (uint64_t)element_bytes;
+	const uint64_t row = (uint64_t)(net_conv_weights(node) / node->out.channels / node->conv.kernel_h);
+	const uint64_t filter = row * (uint64_t)rows_count(taps) * (uint64_t)element_bytes;
 
 	for (int lo = 0; lo < node->out.channels; lo += slice) {
 		int channels = lo + slice < node->out.channels ? slice : node->out.channels - lo;
 
 		account_add(count, write, element_bytes == 2 ? WC_CLASS_WEIGHT : WC_CLASS_WEIGHT_GRADIENT,
-		    round_up(filter * (uint64_t)channels, count->schedule->bus_bytes), filter * (uint64_t)channels);
+			    round_up(filter * (uint64_t)channels, count->schedule->bus_bytes), filter * (uint64_t)channels);
 	}
+}
+
+// One pass over all its weights (2 bytes an element) or weight gradients (4).
+static void count_weights(struct count *count, bool write, const struct net_node *node, int slice, int element_bytes)
+{
+	count_kernel_rows(count, write, node, slice, element_bytes, (struct rows){ 0, node->conv.kernel_h });
 }
 
 // GEMM commands of m x n results.
@@ -34,7 +41,7 @@ static void count_bias(struct count *count, bool write, const struct net_node *n
 		const uint64_t channels = (uint64_t)(lo + slice < node->out.channels ? slice : node->out.channels - lo);
 
 		account_add(count, write, element_bytes == 2 ? WC_CLASS_WEIGHT : WC_CLASS_WEIGHT_GRADIENT,
-		    round_up(channels * (uint64_t)element_bytes, count->schedule->bus_bytes), channels * (uint64_t)element_bytes);
+			    round_up(channels * (uint64_t)element_bytes, count->schedule->bus_bytes), channels * (uint64_t)element_bytes);
 		account_commands(count, element_bytes == 2);
 	}
 }
@@ -84,9 +91,14 @@ void account_conv_gradient(struct count *count, int index, struct rows rows)
 	const int slice = slice_channels(node, count->group->weight[index]);
 
 	if (!count->group->weight[index].resident)
-		count_weights(count, false, node, slice, 2);
-	for (int lo = 0; lo < node->out.channels; lo += slice)
-		count_classes(count, node, rows, true);
+		count_kernel_rows(count, false, node, slice, 2, use_kernel_rows(node, rows, count->schedule->bus_bytes));
+	for (int lo = 0; lo < node->out.channels; lo += slice) {
+		// Each element of a fully connected layer's input has a sum over the outputs of its own.
+		for (int row = rows.lo; node->op == NET_FC && row < rows.hi; row++)
+			count_tiles(count, count->samples, (int64_t)node->in.width * node->in.channels);
+		if (node->op == NET_CONV)
+			count_classes(count, node, rows, true);
+	}
 	// Sums over slices are rounded behind the last.
 	account_commands(count, slice < node->out.channels);
 }

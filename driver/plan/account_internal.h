@@ -31,7 +31,7 @@ static inline void account_commands(struct count *count, int64_t commands)
 // `vectors` of a normalization's channels, each rounded up to the bus, moved by one command.
 void account_vectors(struct count *count, bool write, enum wc_class class, const struct net_node *node, int element_bytes, uint64_t vectors);
 
-// Whether no earlier statement of the group, in this or an earlier iteration, has made sums of the node's parameters.
+// Whether no earlier statement of the group, in this or an earlier iteration, has accumulated into the node.
 bool account_is_first_cut(const struct count *count, int node);
 
 void account_conv(struct count *count, const struct sched_statement *statement);

@@ -9,7 +9,7 @@ static void count_parameters(struct count *count, int index, uint64_t vectors)
 		account_vectors(count, false, WC_CLASS_WEIGHT, &count->net->nodes[index], 2, vectors);
 }
 
-// The gradients of gamma and beta, once the sums of all rows are there.
+// The gradients of gamma and beta, once in an iteration, when the sums of all rows are there.
 static void count_parameter_gradients(struct count *count, int index, bool first)
 {
 	if (count->group->wgrad[index].resident)
@@ -57,7 +57,7 @@ static void count_statistics(struct count *count, int index, struct rows rows, i
 	account_vectors(count, false, WC_CLASS_STATISTICS, node, 4, samples * (uint64_t)(partial * rows.lo));
 	account_vectors(count, false, WC_CLASS_STATISTICS, node, 4, samples * (uint64_t)(partial * (height - rows.hi)));
 	if (!forward)
-		count_parameter_gradients(count, index, account_is_first_cut(count, index));
+		count_parameter_gradients(count, index, count->first_iteration);
 	account_vectors(count, true, WC_CLASS_STATISTICS, node, 4, 2 * samples);
 }
 

@@ -22,15 +22,11 @@ const char *plan_name(int i)
 
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {
-	char known[128] = "";
-
 	if (options->accounting == SCHED_PAPER)
 		return paper_plan(schedule, name, net, options, err);
 	memset(schedule, 0, sizeof(*schedule));
-	for (int i = 0; plan_name(i); i++) {
+	for (int i = 0; net_is_chain(net) && plan_name(i); i++)
 		if (!strcmp(planners[i].name, name))
 			return planners[i].plan(schedule, net, options, err);
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", planners[i].name);
-	}
-	return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for device accounting; there are: %s (and others with --accounting paper)", name, known);
+	return plan_graph(schedule, name, net, options, err);
 }

@@ -37,6 +37,9 @@ int plan_mbs(struct schedule *schedule, const struct net *net, const struct plan
 int plan_overl(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
 int plan_2ps(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
 
+// Any planner's schedule for `paper` accounting, made into one that the device runs, for any network of what the device has (graph.c).
+int plan_graph(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
+
 // By name, for options->accounting; WC_ERR_INPUT with the list of names if there is no such planner.
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
 // The name of the i-th planner for `device` accounting; NULL past the last.

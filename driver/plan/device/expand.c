@@ -129,14 +129,20 @@ int expand_slab(struct expansion *x, const struct slab *slab, uint64_t bytes)
 	return program->slab_count++;
 }
 
-int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi)
+int expand_filter_slab(struct expansion *x, enum slab_kind kind, int node, struct rows channels, struct rows taps)
 {
 	const struct net_node *conv = &x->net->nodes[node];
 	const bool filters = kind == SLAB_WEIGHT || kind == SLAB_WGRAD, wide = kind == SLAB_WGRAD || kind == SLAB_BIAS_WIDE || kind == SLAB_BIAS_WGRAD;
-	const struct slab slab = { .kind = kind, .node = node, .lo = lo, .hi = hi };
-	const uint64_t channel = (uint64_t)(filters ? net_conv_weights(conv) / conv->out.channels : 1) * (wide ? 4 : 2);
+	const struct slab slab = { .kind = kind, .node = node, .lo = channels.lo, .hi = channels.hi, .tap_lo = taps.lo, .tap_hi = taps.hi };
+	const uint64_t row = (uint64_t)(net_conv_weights(conv) / conv->out.channels / conv->conv.kernel_h);
+	const uint64_t channel = (filters ? row * (uint64_t)rows_count(taps) : 1) * (wide ? 4 : 2);
 
-	return expand_slab(x, &slab, round_up(channel * (uint64_t)(hi - lo), x->schedule->bus_bytes));
+	return expand_slab(x, &slab, round_up(channel * (uint64_t)rows_count(channels), x->schedule->bus_bytes));
+}
+
+int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi)
+{
+	return expand_filter_slab(x, kind, node, (struct rows){ lo, hi }, (struct rows){ 0, x->net->nodes[node].conv.kernel_h });
 }
 
 int expand_vector_slab(struct expansion *x, enum slab_kind kind, int node)

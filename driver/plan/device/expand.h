@@ -65,6 +65,8 @@ int expand_strip(struct expansion *x);
 int expand_slab(struct expansion *x, const struct slab *slab, uint64_t bytes);
 // A slab for output channels [lo, hi) of a convolution's weights, bias or their sums.
 int expand_weight_slab(struct expansion *x, enum slab_kind kind, int node, int lo, int hi);
+// The same for some rows of the kernel.
+int expand_filter_slab(struct expansion *x, enum slab_kind kind, int node, struct rows channels, struct rows taps);
 // A slab for a normalization's parameters or their gradients.
 int expand_vector_slab(struct expansion *x, enum slab_kind kind, int node);
 // A slab for rows [lo, hi) of a map of the present samples; a normalization's vectors of a sample are row 0:1.

@@ -22,6 +22,7 @@ struct stream {
 	enum slab_kind kind;
 	int node;
 	bool load, bias;
+	struct rows taps;       // of the kernel
 	struct slice now, next; // filters -1 past the last slice
 	struct slice before;    // the one before `now`; its place becomes that of the one behind `next`
 };
@@ -63,7 +64,7 @@ static struct slice add_slice(struct expansion *x, struct stream *stream, int lo
 
 	if (*rc || lo >= conv->out.channels)
 		return slice;
-	slice.filters = expand_weight_slab(x, stream->kind, stream->node, lo, slice_end(conv, policy, lo));
+	slice.filters = expand_filter_slab(x, stream->kind, stream->node, (struct rows){ lo, slice_end(conv, policy, lo) }, stream->taps);
 	if (slice.filters < 0)
 		*rc = slice.filters;
 	else if (stream->before.filters >= 0)
@@ -79,7 +80,7 @@ static int stream_begin(struct expansion *x, struct stream *stream, enum slab_ki
 {
 	int rc = 0;
 
-	*stream = (struct stream){ .kind = kind, .node = node, .load = load, .bias = bias && x->net->nodes[node].bias, .before = { -1, -1 } };
+	*stream = (struct stream){ .kind = kind, .node = node, .load = load, .bias = bias && x->net->nodes[node].bias, .taps = stream->taps, .before = { -1, -1 } };
 	stream->now = add_slice(x, stream, 0, &rc);
 	if (!rc)
 		stream->next = add_slice(x, stream, x->program->slabs[stream->now.filters].hi, &rc);
@@ -106,7 +107,7 @@ static void take_slice(const struct expansion *x, const struct stream *stream, s
 
 int expand_conv_forward(struct expansion *x, struct step step)
 {
-	struct stream stream;
+	struct stream stream = { .taps = { 0, x->net->nodes[step.node].conv.kernel_h } };
 	int rc;
 
 	if (x->resident_weight[step.node] >= 0) {
@@ -132,7 +133,7 @@ static int sliced_gradient(struct expansion *x, struct step step)
 {
 	const int tensor = x->net->nodes[step.node].inputs[0];
 	struct step round = step_make(STEP_ROUND, tensor, step.lo, step.hi);
-	struct stream stream;
+	struct stream stream = { .taps = use_kernel_rows(&x->net->nodes[step.node], (struct rows){ step.lo, step.hi }, x->schedule->bus_bytes) };
 	int rc = 0;
 
 	round.result = step.result;
@@ -160,7 +161,8 @@ int expand_conv_gradient(struct expansion *x, struct step step)
 	if (step.operand < 0 && policy.slice && policy.slice < node->out.channels)
 		return sliced_gradient(x, step);
 	if (step.operand < 0) {
-		step.operand = expand_weight_slab(x, SLAB_WEIGHT, step.node, 0, node->out.channels);
+		step.operand = expand_filter_slab(x, SLAB_WEIGHT, step.node, (struct rows){ 0, node->out.channels },
+						  use_kernel_rows(node, (struct rows){ step.lo, step.hi }, x->schedule->bus_bytes));
 		if (step.operand < 0)
 			return step.operand;
 		rc = expand_weight_transfer(x, STEP_LOAD, step.operand);
@@ -186,7 +188,7 @@ static int expand_bias_gradient(struct expansion *x, struct step step, int sums)
 
 static int sliced_sums(struct expansion *x, struct step step)
 {
-	struct stream stream;
+	struct stream stream = { .taps = { 0, x->net->nodes[step.node].conv.kernel_h } };
 	int rc = stream_begin(x, &stream, SLAB_WGRAD, step.node, !step.first_cut, true);
 
 	while (!rc && stream.now.filters >= 0) {

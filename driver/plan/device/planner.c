@@ -66,8 +66,10 @@ static int check_options(const struct plan_options *options, struct wc_error *er
 	return 0;
 }
 
-int planner_begin(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net,
-		  const struct plan_options *options, struct wc_error *err)
+typedef int require_fn(const struct net *net, const char *who, struct wc_error *err);
+
+static int begin(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options,
+		 require_fn *require, struct wc_error *err)
 {
 	int rc;
 
@@ -75,7 +77,7 @@ int planner_begin(struct planner *planner, struct schedule *schedule, const char
 	*planner = (struct planner){ .net = net, .options = options, .schedule = schedule, .err = err };
 	rc = check_options(options, err);
 	if (!rc)
-		rc = net_require_chain(net, "device schedules", err);
+		rc = require(net, "device schedules", err);
 	if (rc)
 		return rc;
 	schedule->batch = options->batch;
@@ -90,6 +92,21 @@ int planner_begin(struct planner *planner, struct schedule *schedule, const char
 	if (!schedule->net_name || !schedule->planner)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	return 0;
+}
+
+int planner_begin(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net,
+		  const struct plan_options *options, struct wc_error *err)
+{
+	return begin(planner, schedule, name, net, options, net_require_chain, err);
+}
+
+int planner_begin_graph(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net,
+			const struct plan_options *options, struct wc_error *err)
+{
+	const int rc = begin(planner, schedule, name, net, options, net_require_device, err);
+
+	planner->sliced_gradients = true;
+	return rc;
 }
 
 int planner_end(struct planner *planner, int rc)

@@ -17,6 +17,7 @@ struct planner {
 	const struct plan_options *options;
 	struct schedule *schedule; // header filled; groups are appended when chosen
 	struct wc_error *err;
+	bool sliced_gradients; // data gradients may take their weights slice by slice
 };
 
 // Results of a search beside 0 and negative errors: the text in err says why nothing fits.
@@ -56,6 +57,8 @@ int policy_choose(struct planner *planner, struct sched_group *group, bool narro
 // The cost with all operands resident, whether or not that fits: no choice of policies costs less. 0 or WC_ERR_SYSTEM.
 int policy_bound(struct planner *planner, struct sched_group *group, double *cost);
 
+// Find sub-batch, `most` at most, and policies of least cost for the statements of choice->group, which stay. 0 or PLAN_NO_FIT.
+int search_group(struct planner *planner, struct choice *choice, int most, bool narrow);
 // Build with `strips` strips and find sub-batch and policies of least cost. 0 or PLAN_NO_FIT.
 int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, bool narrow,
 		     struct choice *choice);
@@ -75,7 +78,9 @@ void choice_list_release(struct choice_list *list);
 // Move the groups into the schedule, with their reasons.
 int planner_append(struct planner *planner, struct choice_list *list);
 
-// Fill the schedule's header from the options, checking them.
+// Fill the schedule's header from the options, checking them: for chains, or for any network that the device can run.
+int planner_begin_graph(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net,
+			const struct plan_options *options, struct wc_error *err);
 int planner_begin(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net,
 		  const struct plan_options *options, struct wc_error *err);
 // Release the schedule if rc is an error; PLAN_NO_FIT becomes WC_ERR_INPUT.

@@ -65,6 +65,16 @@ static int count_uses(const struct sched_group *group, const struct net *net, in
 	return uses;
 }
 
+// Output channels at whose multiples a slice may end: a data gradient's chunks of K, and, unless they are to be narrow, what fills the
+// array's columns (weights) or rows (sums).
+static int slice_side(const struct planner *planner, bool sums, bool gradient, bool narrow)
+{
+	const struct plan_options *options = planner->options;
+	const int side = narrow ? 1 : sums ? options->rows : options->cols;
+
+	return gradient && !sums ? lcm(side, options->rows) : side;
+}
+
 static void add_operand(struct planner *planner, struct sched_group *group, int node, bool sums, bool narrow, struct operand *operands, int *count)
 {
 	const struct net_node *of = &planner->net->nodes[node];
@@ -77,9 +87,8 @@ static void add_operand(struct planner *planner, struct sched_group *group, int 
 	if (!operand.passes)
 		return;
 	operand.bytes = (uint64_t)net_parameters(of) * (sums ? 4 : 2);
-	// Data gradients take all weights at once: the sums over slices cannot be rounded on the device yet.
-	if (of->op != NET_GN && (sums || !gradient))
-		operand.unit = slice_unit(planner, of, sums ? 4 : 2, narrow ? 1 : sums ? planner->options->rows : planner->options->cols);
+	if (of->op != NET_GN && (sums || !gradient || planner->sliced_gradients))
+		operand.unit = slice_unit(planner, of, sums ? 4 : 2, slice_side(planner, sums, gradient, narrow));
 	// Largest saving first: a pass over sums that are streamed reads and writes.
 	for (; at > 0 && operands[at - 1].bytes < operand.bytes; at--)
 		operands[at] = operands[at - 1];

@@ -31,13 +31,14 @@ enum slab_kind {
 
 // A piece of the global buffer.
 //   feature maps: byte of (sample n, row y, 0, 0) = offset + ((n - sample_first) * (hi - lo) + (y - lo)) * pitch
-//   weights:      offset + (k - lo) * C R S * (2 or 4), k the output channel in [lo, hi)
+//   weights:      offset + (k - lo) * C S (tap_hi - tap_lo) * (2 or 4), k the output channel in [lo, hi)
 //   vectors of a normalization: offset + ((n - sample_first) * rows + (y - lo)) * pitch, rows 1 and y - lo 0 but for the partial sums of rows
 // What works in place has two slabs, input and result, with the same offset; both are live at its step.
 struct slab {
 	enum slab_kind kind;
 	int node;
 	int lo, hi;                    // rows; output channels for weights and biases
+	int tap_lo, tap_hi;            // weights: rows of the kernel, all but for an fc's data gradient; dense
 	int sample_first, sample_count; // feature maps and a normalization's vectors
 	uint32_t pitch_bytes;          // the same: one row of one sample, a multiple of the bus
 	uint32_t offset, bytes;        // in the global buffer; multiples of the bus

@@ -28,7 +28,7 @@ static int sub_batch_limit(const struct planner *planner, const struct sched_gro
 	for (int i = 0; i < group->strip_count; i++)
 		for (int j = 0; j < group->strips[i].statement_count; j++) {
 			const struct sched_statement *statement = &group->strips[i].statements[j];
-			const uint64_t pitch = rows_pitch_bytes(planner->net, statement->tensor, statement->node, options->bus_bytes);
+			const uint64_t pitch = statement->op == SCHED_STATISTICS ? 0 : rows_pitch_bytes(planner->net, statement->tensor, statement->node, options->bus_bytes);
 			const uint64_t bytes = (uint64_t)(statement->hi - statement->lo) * pitch;
 
 			most = bytes > most ? bytes : most;
@@ -37,39 +37,29 @@ static int sub_batch_limit(const struct planner *planner, const struct sched_gro
 	return limit < (uint64_t)options->batch ? (int)limit : options->batch;
 }
 
-// Where to begin: the largest sub-batch, of those that next_sub_batch() steps through, that is not beyond the limit; 1 if there is none,
+// Where to begin: the largest sub-batch, of those that next_sub_batch() steps through, that is beyond neither limit; 1 if there is none,
 // which then fails with a message.
-static int first_sub_batch(const struct planner *planner, const struct sched_group *group)
+static int first_sub_batch(const struct planner *planner, const struct sched_group *group, int most)
 {
-	const int batch = planner->options->batch, limit = sub_batch_limit(planner, group);
+	const int batch = planner->options->batch, fits = sub_batch_limit(planner, group), limit = fits < most ? fits : most;
 
 	return limit <= 1 ? 1 : (int)div_up(batch, div_up(batch, limit));
 }
 
-int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, bool narrow,
-		     struct choice *choice)
+int search_group(struct planner *planner, struct choice *choice, int most, bool narrow)
 {
-	int nodes = planner->net->node_count, rc, found = PLAN_NO_FIT;
+	struct sched_group *group = &choice->group;
+	int nodes = planner->net->node_count, rc = 0, found = PLAN_NO_FIT;
 	struct sched_group trial;
 	bool settled = false;
 
-	memset(choice, 0, sizeof(*choice));
-	if (build_group_init(&choice->group, phase, first, last, nodes))
-		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	rc = build(planner, &choice->group, first, last, strips);
-	if (rc) {
-		choice_release(choice);
-		return rc;
-	}
 	// The trial shares the statements and has sub-batch and policies of its own.
-	if (build_group_init(&trial, phase, first, last, nodes)) {
-		choice_release(choice);
+	if (build_group_init(&trial, group->phase, group->first, group->last, nodes))
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	}
-	trial.tiling = choice->group.tiling;
-	trial.strips = choice->group.strips;
-	trial.strip_count = choice->group.strip_count;
-	for (trial.sub_batch = first_sub_batch(planner, &trial); trial.sub_batch && !settled;
+	trial.tiling = group->tiling;
+	trial.strips = group->strips;
+	trial.strip_count = group->strip_count;
+	for (trial.sub_batch = first_sub_batch(planner, &trial, most); trial.sub_batch && !settled;
 	     trial.sub_batch = next_sub_batch(planner->options->batch, trial.sub_batch)) {
 		double bound = 0;
 
@@ -87,15 +77,28 @@ int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase 
 		if (found == PLAN_NO_FIT || planner_cost(planner, &trial) < choice->cost) {
 			found = 0;
 			choice->cost = planner_cost(planner, &trial);
-			choice->group.sub_batch = trial.sub_batch;
-			memcpy(choice->group.weight, trial.weight, (size_t)nodes * sizeof(*trial.weight));
-			memcpy(choice->group.wgrad, trial.wgrad, (size_t)nodes * sizeof(*trial.wgrad));
+			group->sub_batch = trial.sub_batch;
+			memcpy(group->weight, trial.weight, (size_t)nodes * sizeof(*trial.weight));
+			memcpy(group->wgrad, trial.wgrad, (size_t)nodes * sizeof(*trial.wgrad));
 		}
 	}
 	trial.strips = NULL;
 	trial.strip_count = 0;
 	sched_group_release(&trial);
-	rc = rc < 0 ? rc : found;
+	return rc < 0 ? rc : found;
+}
+
+int search_sub_batch(struct planner *planner, build_fn *build, enum sched_phase phase, int first, int last, int strips, bool narrow,
+		     struct choice *choice)
+{
+	int rc;
+
+	memset(choice, 0, sizeof(*choice));
+	if (build_group_init(&choice->group, phase, first, last, planner->net->node_count))
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	rc = build(planner, &choice->group, first, last, strips);
+	if (!rc)
+		rc = search_group(planner, choice, planner->options->batch, narrow);
 	if (rc)
 		choice_release(choice);
 	return rc;

@@ -103,6 +103,13 @@ bool use_continues(const struct net *net, int node, int reader)
 	return false;
 }
 
+struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint32_t bus_bytes)
+{
+	const bool whole = node->op != NET_FC || (uint64_t)node->conv.kernel_w * (uint64_t)node->in.channels * 2 % bus_bytes;
+
+	return whole ? (struct rows){ 0, node->conv.kernel_h } : rows;
+}
+
 bool use_computes(const struct sched_group *group, int node)
 {
 	for (int i = 0; i < group->strip_count; i++)

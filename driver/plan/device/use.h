@@ -34,6 +34,10 @@ bool use_continues(const struct net *net, int node, int reader);
 
 // Whether the group makes any of a node's output.
 bool use_computes(const struct sched_group *group, int node);
+// Rows of the kernel whose weights a data gradient of rows `rows` reads: all, but of a fully connected layer those of these rows, if the
+// weights of a row are whole beats.
+struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint32_t bus_bytes);
+
 // Whether `statistics` of a normalization stand in the group's phase, in the group or in the schedule's others: its operators then do not
 // make the sums themselves.
 bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node);

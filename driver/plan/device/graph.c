@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any planner for any network on the device: the planner's schedule for `paper` accounting, unfolded group by group. The number of blocks,
+// the sub-batch and the policies of each group are those that move least on the device; if a group fits with none, the planner is
+// asked again for a smaller buffer, so that what streams has more room.
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/plan/device/unfold.h"
+#include "driver/plan/paper/paper.h"
+
+// Of the buffer, in sixteenths, that the planner is told.
+static const int shares[] = { 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1 };
+
+enum { SUCCESSES_WANTED = 2, DEARER_MAX = 2 };
+
+// One number of blocks; *best is the best so far, if `found` is 0. 0, PLAN_NO_FIT or an error; *dearer counts what is worse.
+static int try_blocks(struct planner *planner, struct unfolding *unfolding, int index, bool narrow, int *found, int *dearer, struct choice *best)
+{
+	const struct sched_group *group = &unfolding->schedule->groups[index];
+	struct choice choice;
+	int rc;
+
+	memset(&choice, 0, sizeof(choice));
+	if (build_group_init(&choice.group, group->phase, group->first, group->last, planner->net->node_count))
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	rc = unfold_group(unfolding, index, &choice.group, planner->err);
+	if (!rc)
+		rc = search_group(planner, &choice, group->sub_batch, narrow);
+	if (rc || (!*found && choice.cost >= best->cost)) {
+		*dearer += !rc;
+		choice_release(&choice);
+		return rc;
+	}
+	choice_release(best);
+	*best = choice;
+	*found = *dearer = 0;
+	return 0;
+}
+
+static int choose_group(struct planner *planner, struct unfolding *unfolding, int index, struct choice *best)
+{
+	const struct sched_group *group = &unfolding->schedule->groups[index];
+	int found = PLAN_NO_FIT, most = 1;
+
+	for (int i = group->first; i <= group->last; i++) {
+		const struct net_node *node = &planner->net->nodes[i];
+		const int rows = node->out.height > node->in.height ? node->out.height : node->in.height;
+
+		most = rows > most ? rows : most;
+	}
+	// Narrow slices are the last resort.
+	for (int narrow = 0; found && narrow < 2; narrow++) {
+		int dearer = 0;
+
+		for (int blocks = 1; blocks <= most && dearer < DEARER_MAX; blocks = blocks == most || blocks + 1 + blocks / 3 <= most ? blocks + 1 + blocks / 3 : most) {
+			int rc;
+
+			unfolding->blocks = blocks;
+			rc = try_blocks(planner, unfolding, index, narrow, &found, &dearer, best);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return found;
+}
+
+static int keep_reason(struct planner *planner, const struct sched_group *from, struct sched_group *group)
+{
+	if (!from->reason)
+		return 0;
+	group->reason = strdup(from->reason);
+	return group->reason ? 0 : wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+}
+
+// All groups of a schedule for `paper` accounting, in place of those in the planner's schedule. *cost: of all.
+static int unfold_all(struct planner *planner, const struct paper_graph *graph, const struct schedule *paper, double *cost)
+{
+	struct unfolding unfolding = { .graph = graph, .schedule = paper, .training = planner->options->phases == PLAN_ALL };
+	int rc = 0;
+
+	*cost = 0;
+	for (int i = 0; !rc && i < paper->group_count; i++) {
+		struct choice choice = { .cost = 0 };
+
+		rc = choose_group(planner, &unfolding, i, &choice);
+		if (!rc)
+			rc = keep_reason(planner, &paper->groups[i], &choice.group);
+		*cost += rc ? 0 : choice.cost;
+		if (!rc && build_append(planner->schedule, &choice.group))
+			rc = wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+		choice_release(&choice);
+	}
+	return rc;
+}
+
+static void drop_groups(struct schedule *schedule)
+{
+	for (int i = 0; i < schedule->group_count; i++)
+		sched_group_release(&schedule->groups[i]);
+	free(schedule->groups);
+	schedule->groups = NULL;
+	schedule->group_count = 0;
+}
+
+struct best {
+	struct sched_group *groups;
+	int count;
+	double cost;
+};
+
+static int try_share(struct planner *planner, const struct paper_graph *graph, const char *name, int share, struct best *best)
+{
+	struct plan_options options = *planner->options;
+	struct schedule paper;
+	double cost;
+	int rc;
+
+	options.accounting = SCHED_PAPER;
+	options.buffer_bytes = (uint32_t)((uint64_t)options.buffer_bytes * (uint64_t)share / 16 / 4096 * 4096);
+	if (options.buffer_bytes < 4096)
+		return PLAN_NO_FIT;
+	rc = paper_plan(&paper, name, planner->net, &options, planner->err);
+	if (rc)
+		return rc;
+	rc = unfold_all(planner, graph, &paper, &cost);
+	schedule_release(&paper);
+	if (rc || (best->groups && cost >= best->cost)) {
+		drop_groups(planner->schedule);
+		return rc;
+	}
+	for (int i = 0; i < best->count; i++)
+		sched_group_release(&best->groups[i]);
+	free(best->groups);
+	*best = (struct best){ planner->schedule->groups, planner->schedule->group_count, cost };
+	planner->schedule->groups = NULL;
+	planner->schedule->group_count = 0;
+	return 0;
+}
+
+int plan_graph(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	struct best best = { .cost = 0 };
+	struct paper_graph graph;
+	struct planner planner;
+	int rc = planner_begin_graph(&planner, schedule, name, net, options, err), found = 0;
+
+	if (rc)
+		return planner_end(&planner, rc);
+	rc = paper_graph_init(&graph, net, err);
+	for (size_t i = 0; rc >= 0 && found < SUCCESSES_WANTED && i < sizeof(shares) / sizeof(shares[0]); i++) {
+		rc = try_share(&planner, &graph, name, shares[i], &best);
+		found += !rc;
+	}
+	paper_graph_release(&graph);
+	planner.schedule->groups = best.groups;
+	planner.schedule->group_count = best.count;
+	return planner_end(&planner, rc < 0 || !found ? rc : 0);
+}
