@@ -42,7 +42,7 @@ int plan_graph(struct schedule *schedule, const char *name, const struct net *ne
 
 // By name, for options->accounting; WC_ERR_INPUT with the list of names if there is no such planner.
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
-// The name of the i-th planner for `device` accounting; NULL past the last.
+// The name of the i-th planner that is the device's own, for chains; NULL past the last. The others' names are those of paper_plan_name().
 const char *plan_name(int i);
 
 #endif

@@ -43,7 +43,7 @@ Test(planners, names_and_the_unknown_one)
 	cr_assert_null(plan_name(4));
 	cr_assert_null(plan_name(-1));
 	cr_assert_eq(plan_by_name(&schedule, "best", &net, &options, &err), WC_ERR_INPUT);
-	cr_assert_str_eq(err.text, "no planner 'best' for device accounting; there are: baseline, mbs, overl, 2ps (and others with --accounting paper)");
+	cr_assert_str_eq(err.text, "no planner 'best' for device accounting; there are: baseline, il, mbs-fs, mbs1, mbs2, mbs, overl, 2ps, overl-h, 2ps-h, hybrid");
 	schedule_release(&schedule);
 	net_release(&net);
 }

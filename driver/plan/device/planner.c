@@ -105,7 +105,8 @@ int planner_begin_graph(struct planner *planner, struct schedule *schedule, cons
 {
 	const int rc = begin(planner, schedule, name, net, options, net_require_device, err);
 
-	planner->sliced_gradients = true;
+	// The host lowers chains, and not yet what rounds the sums over slices.
+	planner->sliced_gradients = !net_is_chain(net);
 	return rc;
 }
 
