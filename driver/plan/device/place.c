@@ -40,26 +40,36 @@ int place_live_bytes(const struct piece *pieces, int count, uint64_t *bytes, int
 	return 0;
 }
 
-// The lowest offset >= `from` at which `piece` is free of the first `placed` pieces of `order`, or room if there is none.
-static uint32_t first_fit(const struct piece *pieces, const int *order, int placed, const struct piece *piece, uint32_t from, uint32_t room)
+// Pieces that have their offsets, lowest first.
+struct placed {
+	const struct piece **list;
+	int count;
+};
+
+// The lowest offset >= `from` at which `piece` is free of those placed, or room if there is none.
+static uint32_t first_fit(const struct placed *placed, const struct piece *piece, uint32_t from, uint32_t room)
 {
 	uint32_t offset = from;
-	bool moved = true;
 
-	while (moved) {
-		moved = false;
+	// Whatever lies higher begins behind the present one's start, so that one pass finds the lowest gap.
+	for (int i = 0; i < placed->count && placed->list[i]->offset < offset + piece->bytes; i++) {
+		const struct piece *other = placed->list[i];
+
+		if (live_together(piece, other) && offset < other->offset + other->bytes)
+			offset = other->offset + other->bytes;
 		if (piece->bytes > room || offset > room - piece->bytes)
 			return room;
-		for (int i = 0; i < placed; i++) {
-			const struct piece *other = &pieces[order[i]];
-
-			if (live_together(piece, other) && offset < other->offset + other->bytes && other->offset < offset + piece->bytes) {
-				offset = other->offset + other->bytes;
-				moved = true;
-			}
-		}
 	}
-	return offset;
+	return piece->bytes > room || offset > room - piece->bytes ? room : offset;
+}
+
+static void put(struct placed *placed, const struct piece *piece)
+{
+	int i = placed->count++;
+
+	for (; i > 0 && placed->list[i - 1]->offset > piece->offset; i--)
+		placed->list[i] = placed->list[i - 1];
+	placed->list[i] = piece;
 }
 
 enum order_key { BY_BYTES, BY_AREA, BY_START, BY_DURATION, ORDER_KEYS };
@@ -80,27 +90,64 @@ static double key_of(const struct piece *piece, enum order_key key)
 	}
 }
 
-// Insertion sort, largest key first; stable, so that the result depends on nothing else.
-static void sort(int *order, const struct piece *pieces, int count, enum order_key key)
-{
-	for (int i = 0; i < count; i++) {
-		int j = i;
+struct ranked {
+	double key;
+	int index;
+};
 
-		for (; j > 0 && key_of(&pieces[order[j - 1]], key) < key_of(&pieces[i], key); j--)
-			order[j] = order[j - 1];
-		order[j] = i;
-	}
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? 1 : -1;
+	return left->index - right->index;
 }
 
-// First fit in the given order. The index in `order` of the first piece without room, `count` if all fit.
-static int fit_in_order(struct piece *pieces, const int *order, int count, uint32_t room)
-{
-	for (int i = 0; i < count; i++) {
-		struct piece *piece = &pieces[order[i]];
+// Orders and lists for a number of pieces.
+struct desk {
+	struct ranked *ranked;
+	int *order;
+	struct placed placed;
+};
 
-		piece->offset = first_fit(pieces, order, i, piece, 0, room);
+static int desk_init(struct desk *desk, int count)
+{
+	const size_t size = (size_t)count + 1;
+
+	*desk = (struct desk){ .ranked = malloc(size * sizeof(*desk->ranked)), .order = malloc(size * sizeof(*desk->order)),
+			       .placed = { .list = malloc(size * sizeof(const struct piece *)) } };
+	return desk->ranked && desk->order && desk->placed.list ? 0 : WC_ERR_SYSTEM;
+}
+
+static void desk_release(struct desk *desk)
+{
+	free(desk->ranked);
+	free(desk->order);
+	free(desk->placed.list);
+}
+
+// Largest key first, those of equal keys as they come, so that the result depends on nothing else.
+static void sort(struct desk *desk, const struct piece *pieces, int count, enum order_key key)
+{
+	for (int i = 0; i < count; i++)
+		desk->ranked[i] = (struct ranked){ key_of(&pieces[i], key), i };
+	qsort(desk->ranked, (size_t)count, sizeof(*desk->ranked), by_rank);
+	for (int i = 0; i < count; i++)
+		desk->order[i] = desk->ranked[i].index;
+}
+
+// First fit in the desk's order. The index in it of the first piece without room, `count` if all fit.
+static int fit_in_order(struct desk *desk, struct piece *pieces, int count, uint32_t room)
+{
+	desk->placed.count = 0;
+	for (int i = 0; i < count; i++) {
+		struct piece *piece = &pieces[desk->order[i]];
+
+		piece->offset = first_fit(&desk->placed, piece, 0, room);
 		if (piece->offset >= room)
 			return i;
+		put(&desk->placed, piece);
 	}
 	return count;
 }
@@ -109,49 +156,52 @@ int place_offline(struct piece *pieces, int count, uint32_t room)
 {
 	enum { ROUNDS = 24 };
 	int rc = WC_ERR_INPUT;
-	int *order;
+	struct desk desk;
 
 	if (!count)
 		return 0;
-	order = malloc((size_t)count * sizeof(*order));
-	if (!order)
+	if (desk_init(&desk, count)) {
+		desk_release(&desk);
 		return WC_ERR_SYSTEM;
+	}
 	for (enum order_key key = BY_BYTES; rc && key < ORDER_KEYS; key++) {
-		sort(order, pieces, count, key);
+		sort(&desk, pieces, count, key);
 		for (int round = 0; rc && round < ROUNDS; round++) {
-			int stuck = fit_in_order(pieces, order, count, room), piece;
+			const int stuck = fit_in_order(&desk, pieces, count, room);
+			int piece;
 
 			if (stuck == count) {
 				rc = 0;
 				break;
 			}
-			piece = order[stuck];
-			memmove(order + 1, order, (size_t)stuck * sizeof(*order));
-			order[0] = piece;
+			piece = desk.order[stuck];
+			memmove(desk.order + 1, desk.order, (size_t)stuck * sizeof(*desk.order));
+			desk.order[0] = piece;
 		}
 	}
-	free(order);
+	desk_release(&desk);
 	return rc;
 }
 
 bool place_rotating(struct piece *pieces, int count, uint32_t room, uint32_t *cursor)
 {
 	uint32_t at = *cursor;
-	int *order = malloc((size_t)(count ? count : 1) * sizeof(*order));
-	bool fits = order != NULL;
+	struct desk desk;
+	bool fits = !desk_init(&desk, count);
 
 	if (fits)
-		sort(order, pieces, count, BY_START);
+		sort(&desk, pieces, count, BY_START);
 	for (int i = 0; fits && i < count; i++) {
-		struct piece *piece = &pieces[order[i]];
+		struct piece *piece = &pieces[desk.order[i]];
 
-		piece->offset = first_fit(pieces, order, i, piece, at, room);
+		piece->offset = first_fit(&desk.placed, piece, at, room);
 		if (piece->offset >= room)
-			piece->offset = first_fit(pieces, order, i, piece, 0, room);
+			piece->offset = first_fit(&desk.placed, piece, 0, room);
 		fits = piece->offset < room;
 		at = piece->offset + piece->bytes;
+		put(&desk.placed, piece);
 	}
-	free(order);
+	desk_release(&desk);
 	if (fits)
 		*cursor = at;
 	return fits;
