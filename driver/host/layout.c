@@ -8,20 +8,47 @@
 #include "traces/alloc.h"
 #include "wc_commands.h"
 
+// What each store holds.
+static const struct {
+	enum slab_kind kind;
+	enum wc_class class;
+} stores[] = {
+	[LAYOUT_ACT] = {SLAB_ACT, WC_CLASS_ACTIVATION},
+	[LAYOUT_GRAD] = {SLAB_GRAD, WC_CLASS_GRADIENT},
+	[LAYOUT_MASK] = {SLAB_MASK, WC_CLASS_MASK},
+	[LAYOUT_WEIGHT] = {SLAB_WEIGHT, WC_CLASS_WEIGHT},
+	[LAYOUT_WGRAD] = {SLAB_WGRAD, WC_CLASS_WEIGHT_GRADIENT},
+	[LAYOUT_KEPT_ACT] = {SLAB_ACT, WC_CLASS_BOUNDARY},
+	[LAYOUT_KEPT_GRAD] = {SLAB_GRAD, WC_CLASS_BOUNDARY},
+	[LAYOUT_KEPT_MASK] = {SLAB_MASK, WC_CLASS_BOUNDARY},
+	[LAYOUT_BIAS] = {SLAB_BIAS, WC_CLASS_WEIGHT},
+	[LAYOUT_BIAS_WGRAD] = {SLAB_BIAS_WGRAD, WC_CLASS_WEIGHT_GRADIENT},
+	[LAYOUT_PARAMETERS] = {SLAB_PARAMETERS, WC_CLASS_WEIGHT},
+	[LAYOUT_PARAMETERS_WGRAD] = {SLAB_PARAMETERS_WGRAD, WC_CLASS_WEIGHT_GRADIENT},
+	[LAYOUT_STATISTICS] = {SLAB_STATISTICS, WC_CLASS_STATISTICS},
+	[LAYOUT_SHIFT] = {SLAB_SHIFT, WC_CLASS_STATISTICS},
+	[LAYOUT_SUMS] = {SLAB_SUMS, WC_CLASS_STATISTICS},
+	[LAYOUT_ROW_STATISTICS] = {SLAB_ROW_STATISTICS, WC_CLASS_STATISTICS},
+	[LAYOUT_ROW_SUMS] = {SLAB_ROW_SUMS, WC_CLASS_STATISTICS},
+};
+
+_Static_assert(sizeof(stores) / sizeof(*stores) == LAYOUT_STORE_COUNT, "every store");
+
 enum layout_store layout_store_of(enum slab_kind kind, bool kept)
 {
-	switch (kind) {
-	case SLAB_ACT:
-		return kept ? LAYOUT_KEPT_ACT : LAYOUT_ACT;
-	case SLAB_GRAD:
-		return kept ? LAYOUT_KEPT_GRAD : LAYOUT_GRAD;
-	case SLAB_MASK:
-		return kept ? LAYOUT_KEPT_MASK : LAYOUT_MASK;
-	case SLAB_WEIGHT:
-		return LAYOUT_WEIGHT;
-	default:
-		return LAYOUT_WGRAD;
-	}
+	// Gamma by itself is the beginning of the parameters.
+	const enum slab_kind stored = kind == SLAB_GAMMA ? SLAB_PARAMETERS : kind;
+	int store = 0;
+
+	while (store < LAYOUT_STORE_COUNT && (stores[store].kind != stored || (stores[store].class == WC_CLASS_BOUNDARY) != kept))
+		store++;
+	assert(store < LAYOUT_STORE_COUNT);
+	return (enum layout_store)store;
+}
+
+bool layout_is_filters(enum layout_store store)
+{
+	return store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD || store == LAYOUT_BIAS || store == LAYOUT_BIAS_WGRAD;
 }
 
 static struct layout_place *place_at(const struct layout *layout, enum layout_store store, int node)
@@ -43,47 +70,67 @@ uint64_t layout_address(const struct layout *layout, enum layout_store store, in
 	return place->base + (uint64_t)sample * place->sample_bytes + (uint64_t)row * place->row_bytes;
 }
 
-static enum wc_class class_of(const struct net *net, enum layout_store store, int node)
-{
-	switch (store) {
-	case LAYOUT_ACT:
-		return net->nodes[node].op == NET_INPUT ? WC_CLASS_IO : WC_CLASS_ACTIVATION;
-	case LAYOUT_GRAD:
-		return WC_CLASS_GRADIENT;
-	case LAYOUT_MASK:
-		return WC_CLASS_MASK;
-	case LAYOUT_WEIGHT:
-		return WC_CLASS_WEIGHT;
-	case LAYOUT_WGRAD:
-		return WC_CLASS_WEIGHT_GRADIENT;
-	default:
-		return WC_CLASS_BOUNDARY;
-	}
-}
-
-// Give the tensor a place, once, with its size; offsets come when all sizes are known.
-static void want_map(struct layout *layout, enum layout_store store, enum slab_kind kind, int node, uint32_t bus_bytes)
+static struct layout_place *begin_place(struct layout *layout, enum layout_store store, int node)
 {
 	struct layout_place *place = place_at(layout, store, node);
 
+	place->class = store == LAYOUT_ACT && layout->net->nodes[node].op == NET_INPUT ? WC_CLASS_IO : stores[store].class;
+	return place;
+}
+
+// Give the tensor a place, once, with its size; offsets come when all sizes are known.
+static void want_rows(struct layout *layout, enum layout_store store, int node, int rows, uint32_t bus_bytes)
+{
+	struct layout_place *place = begin_place(layout, store, node);
+
 	if (place->bytes)
 		return;
-	place->class = class_of(layout->net, store, node);
-	place->row_bytes = program_row_bytes(layout->net, kind, node, bus_bytes);
-	place->rows = layout->net->nodes[node].out.height;
+	place->row_bytes = program_row_bytes(layout->net, stores[store].kind, node, bus_bytes);
+	place->rows = rows;
 	place->sample_bytes = (uint64_t)place->row_bytes * (uint64_t)place->rows;
 	place->bytes = place->sample_bytes * (uint64_t)layout->batch;
 }
 
-static void want_weights(struct layout *layout, enum layout_store store, int node, uint32_t element_bytes)
+static void want_filters(struct layout *layout, enum layout_store store, int node)
 {
-	const struct net_node *conv = &layout->net->nodes[node];
-	struct layout_place *place = place_at(layout, store, node);
+	const struct net_node *of = &layout->net->nodes[node];
+	const uint32_t element_bytes = store == LAYOUT_WGRAD || store == LAYOUT_BIAS_WGRAD ? 4 : 2;
+	struct layout_place *place = begin_place(layout, store, node);
 
-	place->class = class_of(layout->net, store, node);
-	place->rows = conv->out.channels;
-	place->row_bytes = (uint32_t)(net_conv_weights(conv) / conv->out.channels) * element_bytes;
+	place->rows = of->out.channels;
+	place->row_bytes = (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD ? (uint32_t)(net_conv_weights(of) / of->out.channels) : 1) * element_bytes;
 	place->bytes = (uint64_t)place->row_bytes * (uint64_t)place->rows;
+}
+
+static void want_vectors(struct layout *layout, enum layout_store store, int node, uint32_t bus_bytes)
+{
+	struct layout_place *place = begin_place(layout, store, node);
+
+	place->rows = 1;
+	place->row_bytes = program_row_bytes(layout->net, stores[store].kind, node, bus_bytes);
+	place->bytes = place->row_bytes;
+}
+
+static void want_parameters(struct layout *layout, int node, uint32_t bus_bytes)
+{
+	const struct net_node *of = &layout->net->nodes[node];
+
+	if (of->op == NET_CONV || of->op == NET_FC) {
+		want_filters(layout, LAYOUT_WEIGHT, node);
+		want_filters(layout, LAYOUT_WGRAD, node);
+	}
+	if (of->bias) {
+		want_filters(layout, LAYOUT_BIAS, node);
+		want_filters(layout, LAYOUT_BIAS_WGRAD, node);
+	}
+	if (of->op != NET_GN)
+		return;
+	want_vectors(layout, LAYOUT_PARAMETERS, node, bus_bytes);
+	want_vectors(layout, LAYOUT_PARAMETERS_WGRAD, node, bus_bytes);
+	for (enum layout_store store = LAYOUT_STATISTICS; store <= LAYOUT_SUMS; store++)
+		want_rows(layout, store, node, 1, bus_bytes);
+	want_rows(layout, LAYOUT_ROW_STATISTICS, node, of->out.height, bus_bytes);
+	want_rows(layout, LAYOUT_ROW_SUMS, node, of->out.height, bus_bytes);
 }
 
 static void want_statement(struct layout *layout, const struct sched_statement *statement, uint32_t bus_bytes)
@@ -93,20 +140,11 @@ static void want_statement(struct layout *layout, const struct sched_statement *
 		[SCHED_GRAD] = SLAB_GRAD,
 		[SCHED_MASK] = SLAB_MASK,
 	};
-	enum slab_kind kind = kinds[statement->tensor];
+	const bool moves = statement->op == SCHED_LOAD || statement->op == SCHED_STORE, keeps = statement->op == SCHED_KEEP || statement->op == SCHED_TAKE;
 
-	switch (statement->op) {
-	case SCHED_LOAD:
-	case SCHED_STORE:
-		want_map(layout, layout_store_of(kind, false), kind, statement->node, bus_bytes);
-		break;
-	case SCHED_KEEP:
-	case SCHED_TAKE:
-		want_map(layout, layout_store_of(kind, true), kind, statement->node, bus_bytes);
-		break;
-	default:
-		break;
-	}
+	if (moves || keeps)
+		want_rows(layout, layout_store_of(kinds[statement->tensor], keeps), statement->node, layout->net->nodes[statement->node].out.height,
+			  bus_bytes);
 }
 
 int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, uint32_t ring_entries,
@@ -126,11 +164,7 @@ int layout_init(struct layout *layout, const struct schedule *schedule, const st
 				want_statement(layout, &strip->statements[i], schedule->bus_bytes);
 		}
 	for (int node = 0; node < net->node_count; node++)
-		if (net->nodes[node].op == NET_CONV) {
-			want_weights(layout, LAYOUT_WEIGHT, node, 2);
-			want_weights(layout, LAYOUT_WGRAD, node, 4);
-		}
-
+		want_parameters(layout, node, schedule->bus_bytes);
 	layout->region_bytes[WC_CLASS_COMMAND] = (uint64_t)ring_entries * WC_COMMAND_BYTES;
 	for (size_t i = 0; i < count; i++) {
 		struct layout_place *place = &layout->places[i];

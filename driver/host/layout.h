@@ -10,6 +10,7 @@
 #ifndef WC_LAYOUT_H
 #define WC_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "csim/memory.h"
@@ -24,6 +25,15 @@ enum layout_store {
 	LAYOUT_KEPT_ACT,
 	LAYOUT_KEPT_GRAD,
 	LAYOUT_KEPT_MASK,
+	LAYOUT_BIAS,
+	LAYOUT_BIAS_WGRAD,
+	LAYOUT_PARAMETERS,       // of a normalization: gamma, then beta, each padded to the bus
+	LAYOUT_PARAMETERS_WGRAD,
+	LAYOUT_STATISTICS,       // of a normalization: vectors per sample, see enum slab_kind
+	LAYOUT_SHIFT,
+	LAYOUT_SUMS,
+	LAYOUT_ROW_STATISTICS,   // per sample and row
+	LAYOUT_ROW_SUMS,
 	LAYOUT_STORE_COUNT
 };
 
@@ -31,9 +41,9 @@ struct layout_place {
 	enum wc_class class;
 	uint64_t base;         // offset in the class's region; absolute after layout_bind()
 	uint64_t bytes;        // 0: the tensor has no place
-	uint64_t sample_bytes; // feature maps: from sample to sample
-	uint32_t row_bytes;    // feature maps: from row to row; weights: one output channel
-	int rows;              // feature maps: rows of a sample; weights: output channels
+	uint64_t sample_bytes; // feature maps and vectors of samples: from sample to sample; 0: there are no samples
+	uint32_t row_bytes;    // the same: from row to row; weights: one output channel
+	int rows;              // the same: rows of a sample; weights: output channels
 };
 
 struct layout {
@@ -49,6 +59,9 @@ struct layout {
 int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, uint32_t ring_entries,
 		struct wc_error *err);
 void layout_release(struct layout *layout);
+
+// Weights, their gradients and biases: rows are output channels, dense.
+bool layout_is_filters(enum layout_store store);
 
 // Turn offsets into addresses of `memory`, which was laid out with region_bytes.
 void layout_bind(struct layout *layout, const struct wc_memory *memory);

@@ -36,19 +36,44 @@ static struct box map_box(const struct lower *lower, const struct step *from, co
 	return box;
 }
 
-static struct box weight_box(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
+// Filters, or some rows of their kernels; biases alike.
+static struct box filter_box(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
 {
 	const struct layout_place *place = layout_place(lower->layout, store, slab->node);
-	const struct net_node *conv = &lower->program->net->nodes[slab->node];
-	const int64_t filter = net_conv_weights(conv) / conv->out.channels;
+	const int64_t taps = slab->tap_hi - slab->tap_lo, kernel = lower->program->net->nodes[slab->node].conv.kernel_h;
+	const bool whole = taps == kernel || store == LAYOUT_BIAS || store == LAYOUT_BIAS_WGRAD;
+	const int64_t bytes = whole ? place->row_bytes : place->row_bytes / kernel * taps;
+	struct box box = {
+		.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, from->lo),
+		.gbuf = slab->offset + (from->lo - slab->lo) * bytes,
+		.row_bytes = bytes,
+		.rows = from->hi - from->lo,
+		.dram_stride = place->row_bytes,
+		.gbuf_stride = bytes,
+	};
 
 	assert(from->lo >= slab->lo && from->hi <= slab->hi);
-	return (struct box){
-		.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, from->lo),
-		.gbuf = slab_channel(slab, from->lo, filter, slab->kind == SLAB_WGRAD ? 4 : 2),
-		.row_bytes = (int64_t)(from->hi - from->lo) * place->row_bytes,
-		.rows = 1,
-	};
+	if (!whole) {
+		box.dram += place->row_bytes / kernel * slab->tap_lo;
+		return box;
+	}
+	box.row_bytes *= box.rows;
+	box.rows = 1;
+	box.dram_stride = box.gbuf_stride = 0;
+	return box;
+}
+
+// A normalization's parameters or their gradients.
+static struct box vector_box(const struct lower *lower, const struct slab *slab, enum layout_store store)
+{
+	return (struct box){.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, 0), .gbuf = slab->offset, .row_bytes = slab->bytes, .rows = 1};
+}
+
+static struct box box_of(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
+{
+	if (layout_is_filters(store))
+		return filter_box(lower, from, slab, store);
+	return slab->sample_count ? map_box(lower, from, slab, store) : vector_box(lower, slab, store);
 }
 
 int lower_transfer(struct lower *lower, int step, struct wc_error *err)
@@ -58,8 +83,7 @@ int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 	const bool kept = from->op == STEP_TAKE || from->op == STEP_KEEP;
 	const bool store = from->op == STEP_STORE || from->op == STEP_KEEP;
 	const enum layout_store place = layout_store_of(slab->kind, kept);
-	const bool weights = slab->kind == SLAB_WEIGHT || slab->kind == SLAB_WGRAD;
-	const struct box box = weights ? weight_box(lower, from, slab, place) : map_box(lower, from, slab, place);
+	const struct box box = box_of(lower, from, slab, place);
 	const int64_t bus = lower->params.bus_bytes;
 	const int64_t dram_span = (box.rows - 1) * box.dram_stride + (box.row_bytes + bus - 1) / bus * bus;
 	const int64_t gbuf_span = (box.rows - 1) * box.gbuf_stride + box.row_bytes;

@@ -18,6 +18,15 @@ void layout_tensor_name(const struct net *net, enum layout_store store, int node
 		[LAYOUT_KEPT_ACT] = "kept act:",
 		[LAYOUT_KEPT_GRAD] = "kept grad:",
 		[LAYOUT_KEPT_MASK] = "kept mask:",
+		[LAYOUT_BIAS] = "bias of ",
+		[LAYOUT_BIAS_WGRAD] = "bias gradient of ",
+		[LAYOUT_PARAMETERS] = "gamma and beta of ",
+		[LAYOUT_PARAMETERS_WGRAD] = "gamma and beta gradients of ",
+		[LAYOUT_STATISTICS] = "statistics of ",
+		[LAYOUT_SHIFT] = "shift of ",
+		[LAYOUT_SUMS] = "sums of ",
+		[LAYOUT_ROW_STATISTICS] = "row statistics of ",
+		[LAYOUT_ROW_SUMS] = "row sums of ",
 	};
 
 	snprintf(text, size, "%s%s", forms[store], net->nodes[node].name);
@@ -70,6 +79,10 @@ void layout_describe(const struct layout *layout, uint64_t address, char *text, 
 			if (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD) {
 				describe_weight(layout->net, node, offset / (store == LAYOUT_WGRAD ? 4 : 2), where, sizeof(where));
 				snprintf(text, size, "%s, %s", name, where);
+				return;
+			}
+			if (store >= LAYOUT_BIAS) {
+				snprintf(text, size, "%s, byte %" PRIu64, name, offset);
 				return;
 			}
 			describe_column(layout->net, store == LAYOUT_MASK || store == LAYOUT_KEPT_MASK, node,
