@@ -33,12 +33,14 @@ enum sched_op {
 
 enum sched_with { SCHED_WITH_NONE, SCHED_WITH_MASK, SCHED_WITH_ACT };
 
-// A tensor in a clause. Rows 0:0: those that the statement needs.
+// A tensor in a clause. Rows 0:0: those that the statement needs. Small, as every statement holds three lists of these.
 struct sched_operand {
-	enum sched_tensor tensor;
-	int node;
-	int lo, hi;
+	enum sched_tensor tensor : 16;
+	int16_t node;
+	int16_t lo, hi;
 };
+
+_Static_assert(NET_IMAGE_MAX <= INT16_MAX, "rows fit an operand");
 
 // A list of a clause holds so many tensors: enough for the pieces of a large concatenation apart, and not more, as every statement has
 // room for three lists.

@@ -99,6 +99,7 @@ int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, s
 	const struct net_node *node;
 	const char *end;
 	long lo, hi;
+	int index;
 
 	if (!equals && rows == PARSER_ROWS)
 		return parser_fail(parser, "'%.64s' must be followed by =LO:HI", word);
@@ -106,8 +107,9 @@ int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, s
 		return parser_fail(parser, "'%.64s' must be a tensor without rows", word);
 	if (equals)
 		*equals = 0;
-	if (parser_node(parser, word, &tensor->node))
+	if (parser_node(parser, word, &index))
 		return WC_ERR_INPUT;
+	tensor->node = (int16_t)index;
 	tensor->lo = tensor->hi = 0;
 	if (!equals)
 		return 0;
@@ -120,8 +122,8 @@ int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, s
 		return WC_ERR_INPUT;
 	if (lo >= hi)
 		return parser_fail(parser, "rows %ld:%ld of '%s' are empty", lo, hi, node->name);
-	tensor->lo = (int)lo;
-	tensor->hi = (int)hi;
+	tensor->lo = (int16_t)lo;
+	tensor->hi = (int16_t)hi;
 	return 0;
 }
 

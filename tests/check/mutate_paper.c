@@ -53,7 +53,7 @@ static void forget(struct sched_operand *list, int *count, int at)
 // Drop a clause, change the rows of one, or add one.
 static void mutate_clause(struct sched_statement *statement, const struct net *net, struct random *random)
 {
-	struct sched_operand tensor = {(enum sched_tensor)random_below(random, 2), random_below(random, net->node_count), 0, 0};
+	struct sched_operand tensor = {(enum sched_tensor)random_below(random, 2), (int16_t)random_below(random, net->node_count), 0, 0};
 
 	switch (random_below(random, 8)) {
 	case 0:
@@ -83,9 +83,11 @@ static void mutate_clause(struct sched_statement *statement, const struct net *n
 		if (statement->from_count > 0) {
 			struct sched_operand *from = &statement->from[random_below(random, statement->from_count)];
 
-			from->lo += step(random);
-			from->hi = from->hi > 0 ? from->hi + step(random) : net->nodes[from->node].out.height;
-			clamp(net, from->node, &from->lo, &from->hi);
+			int lo = from->lo + step(random), hi = from->hi > 0 ? from->hi + step(random) : net->nodes[from->node].out.height;
+
+			clamp(net, from->node, &lo, &hi);
+			from->lo = (int16_t)lo;
+			from->hi = (int16_t)hi;
 		}
 		break;
 	default:
