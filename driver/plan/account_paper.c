@@ -227,7 +227,7 @@ static void count_group(struct count *count)
 	const struct sched_group *group = count->group;
 
 	count->iterations = (uint64_t)((count->schedule->batch + group->sub_batch - 1) / group->sub_batch);
-	for (int i = 0; i < count->net->node_count; i++) {
+	for (int i = group->first; i <= group->last; i++) {
 		add(count, false, WC_CLASS_WEIGHT, operand_resident_bytes(&count->net->nodes[i], group->weight[i], 2));
 		add(count, true, WC_CLASS_WEIGHT_GRADIENT, operand_resident_bytes(&count->net->nodes[i], group->wgrad[i], 2));
 	}
@@ -275,7 +275,7 @@ int account_paper_groups(const struct schedule *schedule, int first, int groups,
 	}
 	// Summed first, so that strips that cover a tensor come to exactly a forward pass.
 	for (int i = 0; i < net->node_count; i++)
-		account->macs += share(&count, &net->nodes[i], rows[i], net->nodes[i].in.height);
+		account->macs += !rows[i] ? 0 : share(&count, &net->nodes[i], rows[i], net->nodes[i].in.height);
 	free(flags);
 	free(rows);
 	return 0;

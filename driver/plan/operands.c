@@ -15,10 +15,11 @@ int operand_mask_bits(const struct net_node *node)
 
 uint64_t operand_resident_bytes(const struct net_node *node, struct sched_policy policy, int element_bytes)
 {
-	const uint64_t bytes = (uint64_t)net_parameters(node) * (uint64_t)element_bytes;
+	uint64_t bytes;
 
 	if (!policy.resident)
 		return 0;
+	bytes = (uint64_t)net_parameters(node) * (uint64_t)element_bytes;
 	return policy.slice && policy.slice < node->out.channels ? bytes / (uint64_t)node->out.channels * (uint64_t)policy.slice : bytes;
 }
 

@@ -52,10 +52,20 @@ static int try_strips(struct hybrid_tilings *tilings, const struct hybrid_search
 	return rc;
 }
 
+static void drop_strips(struct sched_group *group)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		free(group->strips[i].statements);
+	free(group->strips);
+	group->strips = NULL;
+	group->strip_count = 0;
+}
+
 int hybrid_tilings_find(struct hybrid_tilings *tilings, const struct hybrid_search *search, enum sched_phase phase, int first, int last, int64_t room)
 {
 	const struct net *net = search->view->graph->net;
 	struct hybrid_chain chain;
+	struct sched_group group;
 	bool *nothing;
 	int rc = 0;
 
@@ -63,23 +73,20 @@ int hybrid_tilings_find(struct hybrid_tilings *tilings, const struct hybrid_sear
 	if (!hybrid_chain_find(&chain, search->view, first, last))
 		return 0;
 	nothing = calloc((size_t)net->node_count, sizeof(*nothing));
-	if (!nothing)
+	if (!nothing || build_group_init(&group, phase, net->modules[first].first, paper_module_last(search->view->graph, last), net->node_count)) {
+		free(nothing);
 		return wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");
+	}
+	group.sub_batch = search->planner->options->batch;
 	for (int strips = 1; !rc && strips <= hybrid_chain_rows(&chain, search->view, phase) && tilings->count < HYBRID_TILINGS_MAX;) {
-		struct sched_group group;
-
-		if (build_group_init(&group, phase, net->modules[first].first, paper_module_last(search->view->graph, last), net->node_count))
-			rc = wc_fail(search->planner->err, WC_ERR_SYSTEM, "out of memory");
-		if (!rc) {
-			group.sub_batch = search->planner->options->batch;
-			rc = try_strips(tilings, search, &chain, nothing, &group, strips, room);
-			sched_group_release(&group);
-		}
+		rc = try_strips(tilings, search, &chain, nothing, &group, strips, room);
+		drop_strips(&group);
 		// More strips than leave room for everything else gain nothing.
 		if (tilings->count && tilings->list[tilings->count - 1].need * 16 < room)
 			break;
 		strips += strips < 4 ? 1 : strips / 3;
 	}
+	sched_group_release(&group);
 	free(nothing);
 	return rc == HYBRID_UNFIT ? 0 : rc;
 }
