@@ -12,7 +12,7 @@
 #include "driver/plan/paper/hybrid/options.h"
 #include "driver/plan/paper/hybrid/tiles.h"
 
-enum { EDGES = 4, PIN_LEVELS = 10 };
+enum { EDGES = 4, PIN_LEVELS = 10, KNOWN_MAX = 1 << 21 };
 
 int hybrid_search_init(struct hybrid_search *search, struct paper_planner *planner, const struct hybrid_view *view, bool recompute)
 {
@@ -73,6 +73,20 @@ static int find_levels(int batch, struct level *levels)
 	return count;
 }
 
+// What the batch moves through one module, and what each iteration reads more for what is made again.
+struct module_cost {
+	double bytes;
+	int64_t again;
+	struct hybrid_pick pick;
+};
+
+// One that has been found, or found to be impossible.
+struct known_cost {
+	enum { COST_UNKNOWN, COST_FOUND, COST_NONE } state;
+	double bytes;
+	int64_t again;
+};
+
 // One phase's dynamic programming.
 struct pass {
 	struct hybrid_search *search;
@@ -84,6 +98,7 @@ struct pass {
 	struct level *levels;
 	int level_count;
 	struct choice *best;            // [module_count + 1]: groups that end before that module
+	struct known_cost *known;       // [((level * PIN_LEVELS + pin) * modules + module) * EDGES + edges]; NULL: too many
 };
 
 // How a group that ends before a module is made.
@@ -94,13 +109,6 @@ struct choice {
 	int64_t pins;
 	bool streamed;
 	int strips; // 0: not tiled
-};
-
-// What the batch moves through one module, and what each iteration reads more for what is made again.
-struct module_cost {
-	double bytes;
-	int64_t again;
-	struct hybrid_pick pick;
 };
 
 static bool cheapest(const struct pass *pass, int module, struct hybrid_edges edges, struct level level, int64_t pins, struct module_cost *cost)
@@ -127,6 +135,26 @@ static bool cheapest(const struct pass *pass, int module, struct hybrid_edges ed
 		*cost = (struct module_cost){ bytes, template->again_bytes, { option, state } };
 	}
 	return least < DBL_MAX;
+}
+
+// The same, without the pick, of the `level`-th number of iterations and the `pin`-th room: groups of any length ask for the same few.
+static bool cheapest_known(const struct pass *pass, int module, struct hybrid_edges edges, int level, int pin, struct module_cost *cost)
+{
+	const size_t modules = (size_t)pass->search->view->graph->module_count;
+	const int64_t pins = pass->room / PIN_LEVELS * pin;
+	struct known_cost *known;
+
+	if (!pass->known)
+		return cheapest(pass, module, edges, pass->levels[level], pins, cost);
+	known = &pass->known[((size_t)(level * PIN_LEVELS + pin) * modules + (size_t)module) * EDGES + (size_t)hybrid_edges_index(edges)];
+	if (known->state == COST_UNKNOWN) {
+		known->state = cheapest(pass, module, edges, pass->levels[level], pins, cost) ? COST_FOUND : COST_NONE;
+		known->bytes = cost->bytes;
+		known->again = cost->again;
+	}
+	cost->bytes = known->bytes;
+	cost->again = known->again;
+	return known->state == COST_FOUND;
 }
 
 static int64_t min(int64_t a, int64_t b)
@@ -170,22 +198,24 @@ static void consider(struct pass *pass, int end, struct choice choice)
 }
 
 // All groups that begin at a module, with one number of iterations and room for pins.
-static void try_groups(struct pass *pass, int first, struct level level, int64_t pins)
+static void try_groups(struct pass *pass, int first, int level, int pin)
 {
+	const int64_t pins = pass->room / PIN_LEVELS * pin;
 	const int modules = pass->search->view->graph->module_count;
 	double inner = 0; // of the modules that do not end the group
 	int64_t again = 0, weights = 0, read = 0;
 
 	for (int last = first; last < modules; last++) {
-		struct module_cost cost;
+		struct module_cost cost = { .bytes = 0 };
 
 		weights += pass->weights[last];
 		read += pass->read[last];
-		if (cheapest(pass, last, edges_of(pass, last, first, last), level, pins, &cost))
+		if (cheapest_known(pass, last, edges_of(pass, last, first, last), level, pin, &cost))
 			consider(pass, last + 1, (struct choice){ .cost = pass->best[first].cost + inner + cost.bytes +
-									  weight_bytes(pass, level.iterations, pins, again + cost.again, weights, read),
-								  .first = first, .level = level, .pins = pins });
-		if (!cheapest(pass, last, edges_of(pass, last, first, last + 1), level, pins, &cost))
+									  weight_bytes(pass, pass->levels[level].iterations, pins, again + cost.again,
+										       weights, read),
+								  .first = first, .level = pass->levels[level], .pins = pins });
+		if (!cheapest_known(pass, last, edges_of(pass, last, first, last + 1), level, pin, &cost))
 			return;
 		inner += cost.bytes;
 		again += cost.again;
@@ -314,6 +344,7 @@ static void add_weights(struct pass *pass)
 static int run_pass(struct pass *pass, struct hybrid_plan *plan)
 {
 	const int modules = pass->search->view->graph->module_count, batch = pass->search->planner->options->batch;
+	size_t costs;
 	int rc = 0;
 
 	pass->weights = calloc((size_t)modules * 2, sizeof(*pass->weights));
@@ -325,12 +356,14 @@ static int run_pass(struct pass *pass, struct hybrid_plan *plan)
 		pass->read = pass->weights + modules;
 		add_weights(pass);
 		pass->level_count = find_levels(batch, pass->levels);
+		costs = (size_t)modules * EDGES * (size_t)pass->level_count * PIN_LEVELS;
+		pass->known = costs <= KNOWN_MAX ? calloc(costs, sizeof(*pass->known)) : NULL; // without memory, too
 		for (int i = 1; i <= modules; i++)
 			pass->best[i].cost = DBL_MAX;
 		for (int first = 0; first < modules; first++) {
 			for (int level = 0; level < pass->level_count; level++)
 				for (int pin = 0; pin < PIN_LEVELS; pin++)
-					try_groups(pass, first, pass->levels[level], pass->room / PIN_LEVELS * pin);
+					try_groups(pass, first, level, pin);
 			try_streamed(pass, first);
 			if (!rc)
 				rc = try_tiles(pass, first);
@@ -341,6 +374,7 @@ static int run_pass(struct pass *pass, struct hybrid_plan *plan)
 	free(pass->weights);
 	free(pass->levels);
 	free(pass->best);
+	free(pass->known);
 	return rc ? wc_fail(pass->search->planner->err, rc, "out of memory") : 0;
 }
 
