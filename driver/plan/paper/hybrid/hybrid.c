@@ -43,10 +43,10 @@ static int keep_if_better(struct paper_planner *planner, struct best *best)
 	struct schedule *schedule = planner->schedule;
 	struct account account;
 	double score;
-	int rc = hybrid_score(planner, &score);
+	int rc = account_paper_schedule(schedule, planner->graph.net, &account, planner->err);
 
 	if (!rc)
-		rc = account_paper_schedule(schedule, planner->graph.net, &account, planner->err);
+		rc = hybrid_score(planner, &account, &score);
 	if (rc || score >= best->score || account.extra_macs > (uint64_t)budget(planner) * (uint64_t)schedule->batch) {
 		drop_groups(schedule);
 		return rc;

@@ -22,20 +22,15 @@ static int time_of(const struct paper_planner *planner, double *seconds)
 	return rc;
 }
 
-int hybrid_score(const struct paper_planner *planner, double *score)
+int hybrid_score(const struct paper_planner *planner, const struct account *account, double *score)
 {
-	struct account account;
-	uint64_t bytes = 0;
-	int rc;
+	uint64_t bytes = account_total_bytes(account);
+	int rc = 0;
 
 	if (planner->options->objective == PLAN_TIME)
 		return time_of(planner, score);
-	if (planner->options->objective == PLAN_FOOTPRINT) {
+	if (planner->options->objective == PLAN_FOOTPRINT)
 		rc = account_footprint(planner->schedule, planner->graph.net, &bytes, planner->err);
-	} else {
-		rc = account_paper_schedule(planner->schedule, planner->graph.net, &account, planner->err);
-		bytes = rc ? 0 : account_total_bytes(&account);
-	}
 	*score = (double)bytes;
 	return rc;
 }
