@@ -2,6 +2,7 @@
 //
 // wavecore plan NET: print a planner's schedule, or what it costs.
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/cli/cli.h"
 #include "driver/cli/plan.h"
@@ -154,6 +155,32 @@ static int print(const char *name, const struct schedule *schedule, const struct
 	return 0;
 }
 
+// On a terminal, what is being tried: a long chain takes a while.
+static void show_trying(void *context, const char *what, int done, int count)
+{
+	bool *shown = context;
+
+	*shown = true;
+	fprintf(stderr, "\rplanning: %s (%d of %d)%20s", what, done + 1, count, "");
+	fflush(stderr);
+}
+
+static int make_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err)
+{
+	struct plan_options told = *options;
+	bool shown = false;
+	int result;
+
+	if (isatty(STDERR_FILENO)) {
+		told.trying = show_trying;
+		told.trying_context = &shown;
+	}
+	result = cli_schedule(name, net, &told, schedule, err);
+	if (shown)
+		fprintf(stderr, "\r%60s\r", "");
+	return result;
+}
+
 static int run(int argc, const char **argv)
 {
 	struct schedule schedule = {0};
@@ -171,7 +198,7 @@ static int run(int argc, const char **argv)
 	name = words.schedule ? words.schedule : "mbs";
 	result = parse(net_name, name, &net, &schedule, &problem, &err);
 	if (!result && !schedule.group_count)
-		result = cli_schedule(name, &net, &problem.plan, &schedule, &err);
+		result = make_schedule(name, &net, &problem.plan, &schedule, &err);
 	if (!result && words.image)
 		schedule.image = net.nodes[0].out.height;
 	if (!result)

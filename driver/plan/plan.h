@@ -28,6 +28,9 @@ struct plan_options {
 	enum sched_accounting accounting;
 	int max_extra_percent;   // hybrid: MACs it may spend on recomputation, of the training MACs
 	enum plan_objective objective;
+	// hybrid: told what it is about to try, the done + 1st of `count`; NULL: nobody is.
+	void (*trying)(void *context, const char *what, int done, int count);
+	void *trying_context;
 };
 
 // All return 0 and a schedule to release, or an error and nothing. A layer that fits in no way is WC_ERR_INPUT:

@@ -152,3 +152,29 @@ Test(hybrid, objectives)
 	cr_expect_leq(time.extra_macs, traffic.extra_macs);
 	net_release(&net);
 }
+
+static void note(void *context, const char *what, int done, int count)
+{
+	char *list = context;
+
+	cr_expect(done < count);
+	cr_assert(strlen(list) + strlen(what) + 2 < 256);
+	strcat(strcat(list, what), ";");
+}
+
+Test(hybrid, tells_what_it_tries)
+{
+	struct plan_options options = options_for(MIB, 0);
+	struct schedule schedule;
+	struct wc_error err;
+	struct net net;
+	char list[256] = "";
+
+	options.trying = note;
+	options.trying_context = list;
+	cr_assert_eq(net_open(&net, "lenet", 0, &err), 0);
+	cr_assert_eq(plan_by_name(&schedule, "hybrid", &net, &options, &err), 0, "%s", err.text);
+	cr_expect_str_eq(list, "its own search;baseline;il;mbs-fs;mbs1;mbs2;overl;2ps;overl-h;2ps-h;");
+	schedule_release(&schedule);
+	net_release(&net);
+}

@@ -126,17 +126,32 @@ static int search_plans(struct paper_planner *planner, struct best *best)
 	return rc;
 }
 
+static const struct {
+	const char *name;
+	int (*plan)(struct paper_planner *planner);
+} others[] = {
+	{ "baseline", paper_baseline }, { "il", paper_il }, { "mbs-fs", paper_mbs_fs }, { "mbs1", paper_mbs1 }, { "mbs2", paper_mbs2 },
+	{ "overl", paper_overl }, { "2ps", paper_2ps }, { "overl-h", paper_overl_h }, { "2ps-h", paper_2ps_h },
+};
+
+static void tell(const struct paper_planner *planner, const char *what, size_t done)
+{
+	if (planner->options->trying)
+		planner->options->trying(planner->options->trying_context, what, (int)done, (int)(sizeof(others) / sizeof(others[0]) + 1));
+}
+
 int paper_hybrid(struct paper_planner *planner)
 {
-	int (*const others[])(struct paper_planner *) = { paper_baseline, paper_il,    paper_mbs_fs,  paper_mbs1, paper_mbs2,
-							  paper_overl,    paper_2ps,   paper_overl_h, paper_2ps_h };
 	struct best best = { .score = DBL_MAX };
-	int rc = search_plans(planner, &best);
+	int rc;
 
+	tell(planner, "its own search", 0);
+	rc = search_plans(planner, &best);
 	// A network that is no chain of values still has the other planners.
 	rc = rc == HYBRID_UNFIT ? 0 : rc;
 	for (size_t i = 0; !rc && i < sizeof(others) / sizeof(others[0]); i++) {
-		rc = others[i](planner);
+		tell(planner, others[i].name, i + 1);
+		rc = others[i].plan(planner);
 		if (!rc) {
 			rc = keep_if_better(planner, &best);
 		} else {
