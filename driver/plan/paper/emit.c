@@ -49,56 +49,28 @@ bool emit_grad_stays(const struct emit *emit, int tensor)
 	return emit->group->reuse == PAPER_ALL || runs_directly_after(emit, tensor, uses->items[0]);
 }
 
-struct sched_statement emit_whole(const struct emit *emit, enum sched_op op, enum sched_tensor tensor, int node)
-{
-	return (struct sched_statement){ .op = op, .tensor = tensor, .node = node, .hi = emit_node(emit, node)->out.height };
-}
-
-static void append(struct emit *emit, struct sched_operand *list, int *count, enum sched_tensor tensor, int node, int rows)
-{
-	if (*count < SCHED_LIST_MAX)
-		list[(*count)++] = (struct sched_operand){ .tensor = tensor, .node = node, .hi = rows };
-	else if (!emit->rc)
-		emit->rc = wc_fail(emit->err, WC_ERR_INPUT, "'%s' has more than %d operands apart", emit_node(emit, node)->name, SCHED_LIST_MAX);
-}
-
-void emit_from(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	append(emit, statement->from, &statement->from_count, tensor, node, emit_node(emit, node)->out.height);
-}
-
-void emit_to(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	append(emit, statement->to, &statement->to_count, tensor, node, 0);
-}
-
-void emit_add(struct emit *emit, const struct sched_statement *statement)
-{
-	if (!emit->rc && build_statement(emit->strip, statement))
-		emit->rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
-}
-
 // Nodes first..last become one group.
 static int emit_nodes(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, int first, int last,
 		      struct wc_error *err)
 {
-	struct emit emit = { .graph = graph, .group = group, .first = first, .last = last, .err = err };
+	struct emit emit = { .graph = graph, .group = group, .first = first, .last = last,
+			     .writer = { .net = graph->net, .err = err, .too_many = WC_ERR_INPUT } };
 	struct sched_group *made = build_group(schedule, group->phase, first, last, graph->net->node_count);
 
 	if (made)
-		emit.strip = build_strip(made);
-	if (!emit.strip)
+		emit.writer.strip = build_strip(made);
+	if (!emit.writer.strip)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	made->sub_batch = group->sub_batch;
 	for (int i = first; group->blocked && i <= last; i++)
 		made->weight[i].blocked = graph->net->nodes[i].op == NET_CONV || graph->net->nodes[i].op == NET_FC;
-	for (int i = first; group->phase == SCHED_FORWARD && !emit.rc && i <= last; i++)
+	for (int i = first; group->phase == SCHED_FORWARD && !emit.writer.rc && i <= last; i++)
 		if (graph->order[i] >= 0)
 			emit_forward(&emit, i);
-	for (int i = last; group->phase == SCHED_BACKWARD && !emit.rc && i >= first; i--)
+	for (int i = last; group->phase == SCHED_BACKWARD && !emit.writer.rc && i >= first; i--)
 		if (graph->order[i] >= 0)
 			emit_backward(&emit, i);
-	return emit.rc;
+	return emit.writer.rc;
 }
 
 int paper_emit(struct schedule *schedule, const struct paper_graph *graph, const struct paper_group *group, struct wc_error *err)

@@ -48,7 +48,7 @@ static bool sum_leaves(const struct emit *emit, int piece, int reader)
 
 // The pieces of a tensor for which `which` holds, or the tensor itself if it holds for all of them.
 static void list(struct emit *emit, struct sched_statement *statement, int tensor, bool (*which)(const struct emit *, int, int), int reader,
-		 void (*add)(struct emit *, struct sched_statement *, enum sched_tensor, int))
+		 void (*add)(struct paper_writer *, struct sched_statement *, enum sched_tensor, int))
 {
 	const struct paper_list *pieces = &emit->graph->pieces[tensor];
 	bool all = true;
@@ -57,45 +57,45 @@ static void list(struct emit *emit, struct sched_statement *statement, int tenso
 		all &= which(emit, pieces->items[i], reader);
 	for (int i = 0; !all && i < pieces->count; i++)
 		if (which(emit, pieces->items[i], reader))
-			add(emit, statement, SCHED_GRAD, pieces->items[i]);
+			add(&emit->writer, statement, SCHED_GRAD, pieces->items[i]);
 	if (all)
-		add(emit, statement, SCHED_GRAD, tensor);
+		add(&emit->writer, statement, SCHED_GRAD, tensor);
 }
 
 static void place_parts(struct emit *emit, struct sched_statement *statement, int tensor, int reader)
 {
-	list(emit, statement, tensor, sum_comes, reader, emit_from);
-	list(emit, statement, tensor, sum_leaves, reader, emit_to);
+	list(emit, statement, tensor, sum_comes, reader, paper_from);
+	list(emit, statement, tensor, sum_leaves, reader, paper_to);
 }
 
 // The gradient of the operator's output, if it is in DRAM: loaded, or streamed by each statement that reads it.
 static bool streams_gradient(struct emit *emit, int index)
 {
-	struct sched_statement load = emit_whole(emit, SCHED_LOAD, SCHED_GRAD, index);
+	struct sched_statement load = paper_whole(&emit->writer, SCHED_LOAD, SCHED_GRAD, index);
 
 	if (emit_grad_stays(emit, index))
 		return false;
 	if (emit->group->reuse == PAPER_STREAMED || !emit_fits(emit, index))
 		return true;
-	emit_add(emit, &load);
+	paper_add(&emit->writer, &load);
 	return false;
 }
 
 static void accumulate(struct emit *emit, int index, bool streams)
 {
-	struct sched_statement statement = emit_whole(emit, SCHED_ACCUMULATE, SCHED_GRAD, index);
+	struct sched_statement statement = paper_whole(&emit->writer, SCHED_ACCUMULATE, SCHED_GRAD, index);
 
 	if (streams)
-		emit_from(emit, &statement, SCHED_GRAD, index);
-	emit_from(emit, &statement, SCHED_ACT, emit_node(emit, index)->inputs[0]);
-	emit_add(emit, &statement);
+		paper_from(&emit->writer, &statement, SCHED_GRAD, index);
+	paper_from(&emit->writer, &statement, SCHED_ACT, emit_node(emit, index)->inputs[0]);
+	paper_add(&emit->writer, &statement);
 }
 
 // An add's gradient is the part of each input. A layer by itself need not even move it.
 static void split(struct emit *emit, int index, bool streams)
 {
 	const struct net_node *node = emit_node(emit, index);
-	struct sched_statement statement = emit_whole(emit, SCHED_SPLIT, SCHED_GRAD, index);
+	struct sched_statement statement = paper_whole(&emit->writer, SCHED_SPLIT, SCHED_GRAD, index);
 	bool view = emit->group->reuse == PAPER_STREAMED;
 
 	for (int i = 0; i < node->input_count; i++) {
@@ -106,10 +106,10 @@ static void split(struct emit *emit, int index, bool streams)
 	}
 	statement.view = view;
 	if (streams && !view)
-		emit_from(emit, &statement, SCHED_GRAD, index);
+		paper_from(&emit->writer, &statement, SCHED_GRAD, index);
 	for (int i = 0; !view && i < node->input_count; i++)
 		place_parts(emit, &statement, node->inputs[i], index);
-	emit_add(emit, &statement);
+	paper_add(&emit->writer, &statement);
 }
 
 // The saved operand of what has no weights to speak of.
@@ -118,20 +118,20 @@ static void add_saved(struct emit *emit, struct sched_statement *statement, int 
 	const struct net_node *node = emit_node(emit, index);
 
 	if (node->op == NET_GN)
-		emit_from(emit, statement, SCHED_ACT, node->inputs[0]);
+		paper_from(&emit->writer, statement, SCHED_ACT, node->inputs[0]);
 	if (node->op == NET_MAX_POOL)
-		emit_from(emit, statement, SCHED_MASK, index);
+		paper_from(&emit->writer, statement, SCHED_MASK, index);
 	if (node->op != NET_RELU)
 		return;
 	statement->with = emit->group->reuse == PAPER_STREAMED ? SCHED_WITH_ACT : SCHED_WITH_MASK;
-	emit_from(emit, statement, emit->group->reuse == PAPER_STREAMED ? SCHED_ACT : SCHED_MASK, index);
+	paper_from(&emit->writer, statement, emit->group->reuse == PAPER_STREAMED ? SCHED_ACT : SCHED_MASK, index);
 }
 
 void emit_backward(struct emit *emit, int index)
 {
 	const struct net_node *node = emit_node(emit, index);
 	const int input = node->inputs[0];
-	struct sched_statement compute = emit_whole(emit, SCHED_COMPUTE, SCHED_GRAD, input);
+	struct sched_statement compute = paper_whole(&emit->writer, SCHED_COMPUTE, SCHED_GRAD, input);
 	bool streams;
 
 	if (!node->has_gradient)
@@ -145,16 +145,16 @@ void emit_backward(struct emit *emit, int index)
 		accumulate(emit, index, streams);
 	if (!has_gradient(emit, input)) {
 		// A normalization of the image still has gamma and beta.
-		compute = emit_whole(emit, SCHED_STATISTICS, SCHED_ACT, index);
+		compute = paper_whole(&emit->writer, SCHED_STATISTICS, SCHED_ACT, index);
 		if (node->op != NET_GN)
 			return;
 	} else if (emit_node(emit, input)->consumer_count > 1) {
 		compute.by = index;
 	}
 	if (streams)
-		emit_from(emit, &compute, SCHED_GRAD, index);
+		paper_from(&emit->writer, &compute, SCHED_GRAD, index);
 	add_saved(emit, &compute, index);
 	if (compute.op == SCHED_COMPUTE)
 		place_parts(emit, &compute, input, index);
-	emit_add(emit, &compute);
+	paper_add(&emit->writer, &compute);
 }

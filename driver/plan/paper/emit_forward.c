@@ -7,26 +7,26 @@
 static void streamed(struct emit *emit, int index)
 {
 	const struct net_node *node = emit_node(emit, index);
-	struct sched_statement compute = emit_whole(emit, SCHED_COMPUTE, SCHED_ACT, index);
+	struct sched_statement compute = paper_whole(&emit->writer, SCHED_COMPUTE, SCHED_ACT, index);
 
 	for (int i = 0; i < node->input_count; i++)
-		emit_from(emit, &compute, SCHED_ACT, node->inputs[i]);
-	emit_to(emit, &compute, SCHED_ACT, index);
+		paper_from(&emit->writer, &compute, SCHED_ACT, node->inputs[i]);
+	paper_to(&emit->writer, &compute, SCHED_ACT, index);
 	if (node->op == NET_MAX_POOL)
-		emit_to(emit, &compute, SCHED_MASK, index);
-	emit_add(emit, &compute);
+		paper_to(&emit->writer, &compute, SCHED_MASK, index);
+	paper_add(&emit->writer, &compute);
 }
 
 static void fetch(struct emit *emit, struct sched_statement *compute, int tensor)
 {
-	struct sched_statement load = emit_whole(emit, SCHED_LOAD, SCHED_ACT, tensor);
+	struct sched_statement load = paper_whole(&emit->writer, SCHED_LOAD, SCHED_ACT, tensor);
 
 	if (emit_act_stays(emit, tensor, compute->node))
 		return;
 	if (emit_fits(emit, compute->node))
-		emit_add(emit, &load);
+		paper_add(&emit->writer, &load);
 	else
-		emit_from(emit, compute, SCHED_ACT, tensor);
+		paper_from(&emit->writer, compute, SCHED_ACT, tensor);
 }
 
 static bool is_written(const struct emit *emit, int tensor)
@@ -61,14 +61,14 @@ static void release(struct emit *emit, int tensor, int reader)
 	while (next < uses->count && (uses->items[next] <= reader || !emit_fits(emit, uses->items[next])))
 		next++;
 	if (next < uses->count && uses->items[next] <= emit->last && !emit_act_stays(emit, tensor, uses->items[next]))
-		emit_add(emit, &drop);
+		paper_add(&emit->writer, &drop);
 }
 
 void emit_forward(struct emit *emit, int index)
 {
 	const struct net_node *node = emit_node(emit, index);
-	struct sched_statement compute = emit_whole(emit, SCHED_COMPUTE, SCHED_ACT, index);
-	struct sched_statement store = emit_whole(emit, SCHED_STORE, SCHED_ACT, index);
+	struct sched_statement compute = paper_whole(&emit->writer, SCHED_COMPUTE, SCHED_ACT, index);
+	struct sched_statement store = paper_whole(&emit->writer, SCHED_STORE, SCHED_ACT, index);
 	const bool stays = stays_for_any(emit, index);
 
 	if (emit->group->reuse == PAPER_STREAMED) {
@@ -82,14 +82,14 @@ void emit_forward(struct emit *emit, int index)
 			fetch(emit, &compute, pieces->items[k]);
 	}
 	if (is_written(emit, index) && !stays)
-		emit_to(emit, &compute, SCHED_ACT, index);
+		paper_to(&emit->writer, &compute, SCHED_ACT, index);
 	if (node->op == NET_RELU)
 		compute.with = SCHED_WITH_MASK;
 	if (node->op == NET_RELU || node->op == NET_MAX_POOL)
-		emit_to(emit, &compute, SCHED_MASK, index);
-	emit_add(emit, &compute);
+		paper_to(&emit->writer, &compute, SCHED_MASK, index);
+	paper_add(&emit->writer, &compute);
 	if (is_written(emit, index) && stays)
-		emit_add(emit, &store);
+		paper_add(&emit->writer, &store);
 	for (int i = 0; emit_fits(emit, index) && i < node->input_count; i++) {
 		const struct paper_list *pieces = &emit->graph->pieces[node->inputs[i]];
 

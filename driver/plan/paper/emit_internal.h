@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What forward and backward emission share: which tensors stay on the chip, and how statements are put together.
+// What forward and backward emission share: which tensors stay on the chip.
 #ifndef WC_PAPER_EMIT_INTERNAL_H
 #define WC_PAPER_EMIT_INTERNAL_H
 
 #include "driver/plan/paper/emit.h"
+#include "driver/plan/paper/statement.h"
 
 struct emit {
 	const struct paper_graph *graph;
 	const struct paper_group *group;
 	int first, last;           // nodes of the group
-	struct sched_strip *strip; // being filled
-	int rc;                    // 0 until something fails
-	struct wc_error *err;
+	struct paper_writer writer;
 };
 
 const struct net_node *emit_node(const struct emit *emit, int node);
@@ -21,12 +20,6 @@ bool emit_fits(const struct emit *emit, int node);
 bool emit_act_stays(const struct emit *emit, int tensor, int reader);
 // Whether the complete gradient of `tensor`, which its first reader makes, is in the buffer for the tensor's producer.
 bool emit_grad_stays(const struct emit *emit, int tensor);
-
-// A statement on all rows of a tensor, and its clauses.
-struct sched_statement emit_whole(const struct emit *emit, enum sched_op op, enum sched_tensor tensor, int node);
-void emit_from(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node);
-void emit_to(struct emit *emit, struct sched_statement *statement, enum sched_tensor tensor, int node);
-void emit_add(struct emit *emit, const struct sched_statement *statement);
 
 void emit_forward(struct emit *emit, int node);
 void emit_backward(struct emit *emit, int node);

@@ -8,6 +8,7 @@
 #include "driver/plan/build.h"
 #include "driver/plan/paper/hybrid/pins.h"
 #include "driver/plan/paper/hybrid/tile.h"
+#include "driver/plan/paper/statement.h"
 
 enum { TENSORS = SCHED_GRAD + 1 };
 
@@ -19,9 +20,8 @@ struct emitter {
 	const struct hybrid_group *group;
 	const struct hybrid_template *template; // of the module being emitted
 	const bool *bridged;                    // its chosen gaps; NULL: none
-	struct sched_strip *strip;
+	struct paper_writer writer;
 	bool *had;                              // [node * TENSORS + tensor]: the strip has had a slab of it
-	int rc;
 };
 
 // What an event finds and leaves.
@@ -30,12 +30,6 @@ struct place {
 	bool alone;          // loaded for this step
 	bool needed;         // DRAM must get the version made here
 };
-
-static void fail(struct emitter *emitter, int code, const char *text)
-{
-	if (!emitter->rc)
-		emitter->rc = wc_fail(emitter->search->planner->err, code, "%s", text);
-}
 
 static bool gap(const struct emitter *emitter, int slab, int event)
 {
@@ -98,42 +92,13 @@ static int name_of(const struct emitter *emitter, int index, int step, bool resu
 	return slab->node;
 }
 
-static struct sched_statement whole(const struct emitter *emitter, enum sched_op op, enum sched_tensor tensor, int node)
-{
-	return (struct sched_statement){ .op = op, .tensor = tensor, .node = node, .hi = emitter->net->nodes[node].out.height };
-}
-
-static void add(struct emitter *emitter, const struct sched_statement *statement)
-{
-	if (!emitter->rc && build_statement(emitter->strip, statement))
-		fail(emitter, WC_ERR_SYSTEM, "out of memory");
-}
-
-static void append(struct emitter *emitter, struct sched_operand *list, int *count, enum sched_tensor tensor, int node, bool rows)
-{
-	if (*count < SCHED_LIST_MAX)
-		list[(*count)++] = (struct sched_operand){ .tensor = tensor, .node = node, .hi = rows ? emitter->net->nodes[node].out.height : 0 };
-	else
-		fail(emitter, HYBRID_UNFIT, "an operator has too many operands apart");
-}
-
-static void from(struct emitter *emitter, struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	append(emitter, statement->from, &statement->from_count, tensor, node, true);
-}
-
-static void to(struct emitter *emitter, struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	append(emitter, statement->to, &statement->to_count, tensor, node, false);
-}
-
 static void move(struct emitter *emitter, enum sched_op op, enum sched_tensor tensor, int node)
 {
-	struct sched_statement statement = whole(emitter, op, tensor, node);
+	struct sched_statement statement = paper_whole(&emitter->writer, op, tensor, node);
 
 	if (op == SCHED_FREE)
 		statement.hi = 0;
-	add(emitter, &statement);
+	paper_add(&emitter->writer, &statement);
 }
 
 static bool *had(const struct emitter *emitter, enum sched_tensor tensor, int node)
@@ -173,7 +138,7 @@ static bool result_stays(struct emitter *emitter, struct sched_statement *statem
 		*had(emitter, tensor, node) = true;
 		return place.needed;
 	}
-	to(emitter, statement, tensor, node);
+	paper_to(&emitter->writer, statement, tensor, node);
 	return false;
 }
 
@@ -188,9 +153,9 @@ static void read_inputs(struct emitter *emitter, struct sched_statement *stateme
 			const int index = find_slab(emitter, SCHED_ACT, value);
 
 			if (streams(emitter, index, step))
-				from(emitter, statement, SCHED_ACT, value);
+				paper_from(&emitter->writer, statement, SCHED_ACT, value);
 			if (value != pieces->items[k])
-				append(emitter, statement->saved, &statement->saved_count, SCHED_ACT, value, false);
+				paper_using(&emitter->writer, statement, SCHED_ACT, value);
 		}
 	}
 }
@@ -203,32 +168,32 @@ static int norm_of(const struct emitter *emitter, int value)
 
 static void compute(struct emitter *emitter, int node, int step, bool again)
 {
-	struct sched_statement statement = whole(emitter, SCHED_COMPUTE, SCHED_ACT, node);
+	struct sched_statement statement = paper_whole(&emitter->writer, SCHED_COMPUTE, SCHED_ACT, node);
 	const int value = emitter->view->nodes[node].made, index = find_slab(emitter, SCHED_ACT, value);
 	const bool relu = value != node;
 	bool store;
 
 	read_inputs(emitter, &statement, node, step);
 	if (!again && emitter->net->nodes[node].op == NET_MAX_POOL)
-		to(emitter, &statement, SCHED_MASK, node);
+		paper_to(&emitter->writer, &statement, SCHED_MASK, node);
 	if (relu) {
 		// The ReLU's input is in the buffer for the ReLU alone, or passes through DRAM.
 		if (emitter->group->streamed)
-			to(emitter, &statement, SCHED_ACT, node);
-		add(emitter, &statement);
-		statement = whole(emitter, SCHED_COMPUTE, SCHED_ACT, value);
+			paper_to(&emitter->writer, &statement, SCHED_ACT, node);
+		paper_add(&emitter->writer, &statement);
+		statement = paper_whole(&emitter->writer, SCHED_COMPUTE, SCHED_ACT, value);
 		if (emitter->group->streamed)
-			from(emitter, &statement, SCHED_ACT, node);
+			paper_from(&emitter->writer, &statement, SCHED_ACT, node);
 		if (!again && emitter->view->nodes[value].masked) {
 			statement.with = SCHED_WITH_MASK;
-			to(emitter, &statement, SCHED_MASK, value);
+			paper_to(&emitter->writer, &statement, SCHED_MASK, value);
 		}
 	}
 	store = result_stays(emitter, &statement, index, step);
-	add(emitter, &statement);
+	paper_add(&emitter->writer, &statement);
 	if (!again && norm_of(emitter, value)) {
-		statement = whole(emitter, SCHED_STATISTICS, SCHED_ACT, norm_of(emitter, value));
-		add(emitter, &statement);
+		statement = paper_whole(&emitter->writer, SCHED_STATISTICS, SCHED_ACT, norm_of(emitter, value));
+		paper_add(&emitter->writer, &statement);
 	}
 	if (store)
 		move(emitter, SCHED_STORE, SCHED_ACT, value);
@@ -245,7 +210,7 @@ static void place_parts(struct emitter *emitter, struct sched_statement *stateme
 		if (!emitter->net->nodes[leaf].has_gradient)
 			continue;
 		if (event_at(&emitter->template->slabs[index], step) > 0 && streams(emitter, index, step))
-			from(emitter, statement, SCHED_GRAD, leaf);
+			paper_from(&emitter->writer, statement, SCHED_GRAD, leaf);
 		stores[leaf] = result_stays(emitter, statement, index, step);
 	}
 }
@@ -264,25 +229,25 @@ static void backward(struct emitter *emitter, int node, int step, bool *stores)
 	const struct net_node *of = &emitter->net->nodes[node];
 	const int input = of->inputs[0];
 	const int gradient = find_slab(emitter, SCHED_GRAD, emitter->view->nodes[emitter->view->nodes[node].made].leaf);
-	struct sched_statement statement = whole(emitter, SCHED_ACCUMULATE, SCHED_GRAD, node);
+	struct sched_statement statement = paper_whole(&emitter->writer, SCHED_ACCUMULATE, SCHED_GRAD, node);
 	const bool streamed = streams(emitter, gradient, step);
 
 	if (of->op == NET_CONV || of->op == NET_FC) {
 		if (streamed)
-			from(emitter, &statement, SCHED_GRAD, node);
+			paper_from(&emitter->writer, &statement, SCHED_GRAD, node);
 		read_inputs(emitter, &statement, node, step);
-		add(emitter, &statement);
+		paper_add(&emitter->writer, &statement);
 	}
 	if (!emitter->net->nodes[input].has_gradient)
 		return;
-	statement = whole(emitter, SCHED_COMPUTE, SCHED_GRAD, input);
+	statement = paper_whole(&emitter->writer, SCHED_COMPUTE, SCHED_GRAD, input);
 	statement.by = emitter->net->nodes[input].consumer_count > 1 ? node : 0;
 	if (streamed)
-		from(emitter, &statement, SCHED_GRAD, node);
+		paper_from(&emitter->writer, &statement, SCHED_GRAD, node);
 	if (of->op == NET_MAX_POOL)
-		from(emitter, &statement, SCHED_MASK, node);
+		paper_from(&emitter->writer, &statement, SCHED_MASK, node);
 	place_parts(emitter, &statement, input, step, stores);
-	add(emitter, &statement);
+	paper_add(&emitter->writer, &statement);
 	store_parts(emitter, input, stores);
 }
 
@@ -290,13 +255,13 @@ static void split(struct emitter *emitter, int node, int step, bool *stores)
 {
 	const struct net_node *of = &emitter->net->nodes[node];
 	const int gradient = find_slab(emitter, SCHED_GRAD, emitter->view->nodes[emitter->view->nodes[node].made].leaf);
-	struct sched_statement statement = whole(emitter, SCHED_SPLIT, SCHED_GRAD, node);
+	struct sched_statement statement = paper_whole(&emitter->writer, SCHED_SPLIT, SCHED_GRAD, node);
 
 	if (streams(emitter, gradient, step))
-		from(emitter, &statement, SCHED_GRAD, node);
+		paper_from(&emitter->writer, &statement, SCHED_GRAD, node);
 	for (int i = 0; i < of->input_count; i++)
 		place_parts(emitter, &statement, of->inputs[i], step, stores);
-	add(emitter, &statement);
+	paper_add(&emitter->writer, &statement);
 	for (int i = 0; i < of->input_count; i++)
 		store_parts(emitter, of->inputs[i], stores);
 }
@@ -306,18 +271,18 @@ static void turn(struct emitter *emitter, int leaf, int step)
 {
 	const struct hybrid_node *node = &emitter->view->nodes[leaf];
 	const int index = find_slab(emitter, SCHED_GRAD, leaf), value = find_slab(emitter, SCHED_ACT, node->value);
-	struct sched_statement statement = whole(emitter, SCHED_COMPUTE, SCHED_GRAD, node->turned);
+	struct sched_statement statement = paper_whole(&emitter->writer, SCHED_COMPUTE, SCHED_GRAD, node->turned);
 	const bool masked = emitter->view->nodes[node->value].masked;
 	bool store;
 
 	if (streams(emitter, index, step))
-		from(emitter, &statement, SCHED_GRAD, leaf);
+		paper_from(&emitter->writer, &statement, SCHED_GRAD, leaf);
 	if (masked) {
-		from(emitter, &statement, SCHED_MASK, node->value);
+		paper_from(&emitter->writer, &statement, SCHED_MASK, node->value);
 		statement.with = SCHED_WITH_MASK;
 	} else {
 		if (streams(emitter, value, step))
-			from(emitter, &statement, SCHED_ACT, node->value);
+			paper_from(&emitter->writer, &statement, SCHED_ACT, node->value);
 		statement.with = node->norm ? SCHED_WITH_NONE : SCHED_WITH_ACT;
 	}
 	if (node->norm && node->relu) {
@@ -325,7 +290,7 @@ static void turn(struct emitter *emitter, int leaf, int step)
 		statement.through[statement.through_count++] = node->relu;
 	}
 	store = result_stays(emitter, &statement, index, step);
-	add(emitter, &statement);
+	paper_add(&emitter->writer, &statement);
 	if (store)
 		move(emitter, SCHED_STORE, SCHED_GRAD, node->turned);
 }
@@ -348,7 +313,7 @@ static void emit_module(struct emitter *emitter, const struct hybrid_pick *pick,
 {
 	emitter->template = &pick->option->template;
 	emitter->bridged = emitter->group->streamed ? NULL : pick->option->curve.states[pick->state].bridged;
-	for (int step = 0; !emitter->rc && step < emitter->template->step_count; step++) {
+	for (int step = 0; !emitter->writer.rc && step < emitter->template->step_count; step++) {
 		const int node = emitter->template->steps[step].node;
 
 		switch (emitter->template->steps[step].kind) {
@@ -413,23 +378,23 @@ static int emit_group(struct emitter *emitter, struct schedule *schedule)
 	nodes_of(emitter, &first, &last);
 	made = build_group(schedule, group->phase, first, last, nodes);
 	if (made && !group->strips)
-		emitter->strip = build_strip(made);
-	if (!made || !stores || (!group->strips && !emitter->strip)) {
+		emitter->writer.strip = build_strip(made);
+	if (!made || !stores || (!group->strips && !emitter->writer.strip)) {
 		free(stores);
 		return wc_fail(emitter->search->planner->err, WC_ERR_SYSTEM, "out of memory");
 	}
 	made->sub_batch = group->sub_batch;
 	memset(emitter->had, 0, (size_t)nodes * TENSORS);
 	if (group->strips)
-		emitter->rc = emit_tile(emitter, made);
-	for (int i = 0; !emitter->rc && !group->strips && i < count; i++)
+		emitter->writer.rc = emit_tile(emitter, made);
+	for (int i = 0; !emitter->writer.rc && !group->strips && i < count; i++)
 		emit_module(emitter, &group->picks[group->phase == SCHED_FORWARD ? i : count - 1 - i], stores);
 	free(stores);
 	for (int i = first; group->streamed && i <= last; i++)
 		made->weight[i].blocked = net_macs(&emitter->net->nodes[i]) > 0;
-	if (!emitter->rc)
-		emitter->rc = hybrid_pin(emitter->search, group, made);
-	return emitter->rc;
+	if (!emitter->writer.rc)
+		emitter->writer.rc = hybrid_pin(emitter->search, group, made);
+	return emitter->writer.rc;
 }
 
 int hybrid_emit(struct hybrid_search *search, const struct hybrid_plan *plan)
@@ -438,6 +403,7 @@ int hybrid_emit(struct hybrid_search *search, const struct hybrid_plan *plan)
 	struct schedule *schedule = search->planner->schedule;
 	int rc = 0;
 
+	emitter.writer = (struct paper_writer){ .net = emitter.net, .err = search->planner->err, .too_many = HYBRID_UNFIT };
 	schedule->reserve_bytes = paper_reserve_bytes(schedule->buffer_bytes);
 	emitter.had = calloc((size_t)emitter.net->node_count * TENSORS, sizeof(*emitter.had));
 	if (!emitter.had)

@@ -2,7 +2,7 @@
 #include "driver/plan/paper/hybrid/tile.h"
 
 #include "driver/plan/build.h"
-#include "driver/plan/rows.h"
+#include "driver/plan/paper/statement.h"
 
 static bool joins(const struct hybrid_view *view, int node)
 {
@@ -43,11 +43,9 @@ struct tiler {
 	const struct hybrid_chain *chain;
 	const struct hybrid_view *view;
 	const struct net *net;
-	struct sched_strip *strip;
+	struct paper_writer writer;
 	const bool *stored;
 	bool last; // strip
-	struct wc_error *err;
-	int rc;
 };
 
 static const struct net_node *net_node(const struct tiler *tiler, int node)
@@ -55,28 +53,12 @@ static const struct net_node *net_node(const struct tiler *tiler, int node)
 	return &tiler->net->nodes[node];
 }
 
-static void add(struct tiler *tiler, const struct sched_statement *statement)
-{
-	if (!tiler->rc && build_statement(tiler->strip, statement))
-		tiler->rc = wc_fail(tiler->err, WC_ERR_SYSTEM, "out of memory");
-}
-
 static void say(struct tiler *tiler, enum sched_op op, enum sched_tensor tensor, int node, struct rows rows)
 {
-	const struct sched_statement statement = { .op = op, .tensor = tensor, .node = node, .lo = rows.lo, .hi = rows.hi };
+	const struct sched_statement statement = paper_on_rows(op, tensor, node, rows);
 
 	if (!rows_empty(rows))
-		add(tiler, &statement);
-}
-
-static void stream_to(struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	statement->to[statement->to_count++] = (struct sched_operand){ .tensor = tensor, .node = node };
-}
-
-static void stream_from(struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	statement->from[statement->from_count++] = (struct sched_operand){ .tensor = tensor, .node = node };
+		paper_add(&tiler->writer, &statement);
 }
 
 // Rows of a tensor as strips go down it: complete are [0, have), in the buffer [low, have).
@@ -118,21 +100,21 @@ static int first_read(const struct net_node *node, int row)
 static void compute(struct tiler *tiler, int node, struct rows rows, bool output)
 {
 	const int value = tiler->view->nodes[node].made;
-	struct sched_statement statement = { .op = SCHED_COMPUTE, .tensor = SCHED_ACT, .node = node, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement statement = paper_on_rows(SCHED_COMPUTE, SCHED_ACT, node, rows);
 
 	if (net_node(tiler, node)->op == NET_MAX_POOL)
-		stream_to(&statement, SCHED_MASK, node);
+		paper_to(&tiler->writer, &statement, SCHED_MASK, node);
 	if (value != node) {
-		add(tiler, &statement);
-		statement = (struct sched_statement){ .op = SCHED_COMPUTE, .tensor = SCHED_ACT, .node = value, .lo = rows.lo, .hi = rows.hi };
+		paper_add(&tiler->writer, &statement);
+		statement = paper_on_rows(SCHED_COMPUTE, SCHED_ACT, value, rows);
 		if (tiler->view->nodes[value].masked) {
 			statement.with = SCHED_WITH_MASK;
-			stream_to(&statement, SCHED_MASK, value);
+			paper_to(&tiler->writer, &statement, SCHED_MASK, value);
 		}
 	}
 	if (output)
-		stream_to(&statement, SCHED_ACT, value);
-	add(tiler, &statement);
+		paper_to(&tiler->writer, &statement, SCHED_ACT, value);
+	paper_add(&tiler->writer, &statement);
 	if (!output && tiler->stored[value])
 		say(tiler, SCHED_STORE, SCHED_ACT, value, rows);
 }
@@ -151,14 +133,14 @@ static void forward_strip(struct tiler *tiler, struct front *fronts, int end)
 	say(tiler, SCHED_TAKE, SCHED_ACT, chain->values[0], (struct rows){ fronts[0].low, fronts[0].have });
 	say(tiler, SCHED_LOAD, SCHED_ACT, chain->values[0], (struct rows){ fronts[0].have, end });
 	fronts[0].have = end;
-	for (int i = 0; !tiler->rc && i < chain->count; i++) {
+	for (int i = 0; !tiler->writer.rc && i < chain->count; i++) {
 		const struct net_node *node = net_node(tiler, chain->ops[i]);
 		struct front *in = &fronts[i], *out = &fronts[i + 1];
 		const bool output = i + 1 == chain->count;
 
 		made = reachable(node, in->have);
 		if (made <= out->have) {
-			tiler->rc = HYBRID_UNFIT;
+			tiler->writer.rc = HYBRID_UNFIT;
 			return;
 		}
 		if (!output)
@@ -175,19 +157,19 @@ static void forward_strip(struct tiler *tiler, struct front *fronts, int end)
 static void turn(struct tiler *tiler, int value, struct rows rows, struct rows held, bool output)
 {
 	const int plain = tiler->view->nodes[value].plain;
-	struct sched_statement statement = { .op = SCHED_COMPUTE, .tensor = SCHED_GRAD, .node = plain, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement statement = paper_on_rows(SCHED_COMPUTE, SCHED_GRAD, plain, rows);
 
 	if (tiler->view->nodes[value].masked) {
 		statement.with = SCHED_WITH_MASK;
-		stream_from(&statement, SCHED_MASK, value);
+		paper_from_needed(&tiler->writer, &statement, SCHED_MASK, value);
 	} else {
 		statement.with = SCHED_WITH_ACT;
 		if (!rows_contain(held, rows))
-			stream_from(&statement, SCHED_ACT, value);
+			paper_from_needed(&tiler->writer, &statement, SCHED_ACT, value);
 	}
 	if (output)
-		stream_to(&statement, SCHED_GRAD, plain);
-	add(tiler, &statement);
+		paper_to(&tiler->writer, &statement, SCHED_GRAD, plain);
+	paper_add(&tiler->writer, &statement);
 }
 
 // State of backward: gradients (turned) and activations as operands.
@@ -216,24 +198,24 @@ static void backward_op(struct tiler *tiler, struct fronts *fronts, int i, struc
 	struct front *out = &fronts->gradient[i + 1], *in = &fronts->gradient[i], *act = &fronts->act[i];
 	const bool done = out->have == node->out.height, wanted = net_node(tiler, value)->has_gradient, turns = plain != value;
 	const int made = !wanted ? in->have : done ? node->in.height : max(in->have, min(node->in.height, first_read(node, out->have)));
-	struct sched_statement statement = { .op = SCHED_COMPUTE, .tensor = SCHED_GRAD, .node = value, .lo = in->have, .hi = made };
+	struct sched_statement statement = paper_on_rows(SCHED_COMPUTE, SCHED_GRAD, value, (struct rows){ in->have, made });
 
 	if (node->op == NET_CONV) {
 		fetch_act(tiler, act, value, node, fresh);
 		say(tiler, SCHED_ACCUMULATE, SCHED_GRAD, chain->ops[i], fresh);
 	}
 	if (wanted && made <= in->have) {
-		tiler->rc = HYBRID_UNFIT;
+		tiler->writer.rc = HYBRID_UNFIT;
 		return;
 	}
 	if (wanted) {
 		if (node->op == NET_MAX_POOL)
-			stream_from(&statement, SCHED_MASK, chain->ops[i]);
+			paper_from_needed(&tiler->writer, &statement, SCHED_MASK, chain->ops[i]);
 		if (i == 0 && !turns)
-			stream_to(&statement, SCHED_GRAD, value);
+			paper_to(&tiler->writer, &statement, SCHED_GRAD, value);
 		if (i > 0)
 			say(tiler, SCHED_TAKE, SCHED_GRAD, plain, (struct rows){ in->low, in->have });
-		add(tiler, &statement);
+		paper_add(&tiler->writer, &statement);
 		if (turns)
 			turn(tiler, value, (struct rows){ in->have, made }, node->op == NET_CONV ? (struct rows){ act->low, act->have } : (struct rows){ 0, 0 }, i == 0);
 		in->have = made;
@@ -256,7 +238,7 @@ static void backward_strip(struct tiler *tiler, struct fronts *fronts, int end)
 	say(tiler, SCHED_TAKE, SCHED_GRAD, plain, (struct rows){ fronts->gradient[top].low, fronts->gradient[top].have });
 	say(tiler, SCHED_LOAD, SCHED_GRAD, plain, fresh);
 	fronts->gradient[top].have = end;
-	for (int i = top - 1; !tiler->rc && i >= 0; i--) {
+	for (int i = top - 1; !tiler->writer.rc && i >= 0; i--) {
 		const int before = fronts->gradient[i].have;
 
 		backward_op(tiler, fronts, i, fresh);
@@ -268,21 +250,22 @@ int hybrid_tile(struct sched_group *group, const struct hybrid_chain *chain, con
 		struct wc_error *err)
 {
 	const int rows = hybrid_chain_rows(chain, view, group->phase);
-	struct tiler tiler = { .chain = chain, .view = view, .net = view->graph->net, .stored = stored, .err = err };
+	struct tiler tiler = { .chain = chain, .view = view, .net = view->graph->net, .stored = stored,
+			       .writer = { .net = view->graph->net, .err = err, .too_many = HYBRID_UNFIT } };
 	struct fronts fronts = { .gradient = { { 0, 0 } } };
 
 	group->tiling = strips > 1 ? SCHED_TILING_2PS : SCHED_TILING_NONE;
-	for (int i = 0; !tiler.rc && i < strips; i++) {
+	for (int i = 0; !tiler.writer.rc && i < strips; i++) {
 		const int end = (int)((int64_t)rows * (i + 1) / strips);
 
 		tiler.last = i + 1 == strips;
-		tiler.strip = build_strip(group);
-		if (!tiler.strip)
+		tiler.writer.strip = build_strip(group);
+		if (!tiler.writer.strip)
 			return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 		if (group->phase == SCHED_FORWARD)
 			forward_strip(&tiler, fronts.gradient, end);
 		else
 			backward_strip(&tiler, &fronts, end);
 	}
-	return tiler.rc;
+	return tiler.writer.rc;
 }
