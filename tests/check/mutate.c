@@ -9,17 +9,13 @@
 #include <string.h>
 
 #include "tests/check/interpret.h"
+#include "tests/seed.h"
 
 struct random random_begin(const char *test, uint64_t seed)
 {
-	const char *given = getenv("WC_SEED");
+	const uint64_t chosen = tests_seed(test, seed);
 
-	if (given != NULL)
-		seed = strtoull(given, NULL, 0);
-	if (seed == 0)
-		seed = 1;
-	printf("%s: WC_SEED=%" PRIu64 "\n", test, seed);
-	return (struct random){seed};
+	return (struct random){chosen != 0 ? chosen : 1};
 }
 
 int random_below(struct random *random, int limit)
@@ -30,7 +26,7 @@ int random_below(struct random *random, int limit)
 	return (int)((random->state * 0x2545f4914f6cdd1du >> 33) % (uint64_t)limit);
 }
 
-static int step(struct random *random)
+int random_step(struct random *random)
 {
 	static const int steps[] = {-3, -2, -1, -1, 1, 1, 2, 3};
 
@@ -121,11 +117,11 @@ static void mutate_statement(struct sched_strip *strip, const struct net *net, s
 	switch (random_below(random, 9)) {
 	case 0:
 	case 1:
-		statement->lo += step(random);
+		statement->lo += random_step(random);
 		break;
 	case 2:
 	case 3:
-		statement->hi += step(random);
+		statement->hi += random_step(random);
 		break;
 	case 4:
 		delete_statement(strip, at);
@@ -157,7 +153,7 @@ static void mutate_group(struct schedule *schedule, const struct net *net, struc
 		swap(&group->strips[strip], &group->strips[random_below(random, group->strip_count)], sizeof(*group->strips));
 		break;
 	case 1:
-		shift_strip(&group->strips[strip], net, step(random));
+		shift_strip(&group->strips[strip], net, random_step(random));
 		break;
 	case 2:
 		delete_strip(group, strip);
@@ -196,8 +192,7 @@ void mutate(struct schedule *schedule, const struct net *net, struct random *ran
 		mutate_statement(strip, net, random);
 }
 
-// The verdict contradicts the interpreter: show everything and fail.
-static void contradict(const struct schedule *schedule, const struct net *net, uint64_t seed, const char *what, const char *verdict)
+char *mutant_text(const struct schedule *schedule, const struct net *net)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -206,7 +201,12 @@ static void contradict(const struct schedule *schedule, const struct net *net, u
 	cr_assert_not_null(file);
 	schedule_write(schedule, net, file, NULL);
 	fclose(file);
-	cr_assert_fail("seed %" PRIu64 ": %s; checker: %s\n%s", seed, what, verdict, text);
+	return text;
+}
+
+void contradict(const struct schedule *schedule, const struct net *net, uint64_t seed, const char *what, const char *verdict)
+{
+	cr_assert_fail("seed %" PRIu64 ": %s; checker: %s\n%s", seed, what, verdict, mutant_text(schedule, net));
 }
 
 void judge_schedule(const struct schedule *schedule, const struct net *net, uint64_t seed, struct verdicts *verdicts)
