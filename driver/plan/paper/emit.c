@@ -98,19 +98,16 @@ int paper_emit_layer(struct schedule *schedule, const struct paper_graph *graph,
 
 int paper_emit_statistics(struct schedule *schedule, const struct paper_graph *graph, enum sched_phase phase, int norm, struct wc_error *err)
 {
-	const struct paper_group group = { .phase = phase, .reuse = PAPER_STREAMED, .sub_batch = schedule->batch };
-	struct emit emit = { .graph = graph, .group = &group, .first = norm, .last = norm, .err = err };
-	struct sched_statement statement = emit_whole(&emit, SCHED_STATISTICS, SCHED_ACT, norm);
-	struct sched_group *made = build_group(schedule, phase, norm, norm, graph->net->node_count);
+	struct sched_group *group = build_group(schedule, phase, norm, norm, graph->net->node_count);
+	struct paper_writer writer = { .net = graph->net, .strip = group ? build_strip(group) : NULL, .err = err, .too_many = WC_ERR_INPUT };
+	struct sched_statement statement = paper_whole(&writer, SCHED_STATISTICS, SCHED_ACT, norm);
 
-	if (made)
-		emit.strip = build_strip(made);
-	if (!emit.strip)
+	if (!writer.strip)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
-	made->sub_batch = group.sub_batch;
+	group->sub_batch = schedule->batch;
 	if (phase == SCHED_BACKWARD)
-		emit_from(&emit, &statement, SCHED_GRAD, norm);
-	emit_from(&emit, &statement, SCHED_ACT, emit_node(&emit, norm)->inputs[0]);
-	emit_add(&emit, &statement);
-	return emit.rc;
+		paper_from(&writer, &statement, SCHED_GRAD, norm);
+	paper_from(&writer, &statement, SCHED_ACT, graph->net->nodes[norm].inputs[0]);
+	paper_add(&writer, &statement);
+	return writer.rc;
 }

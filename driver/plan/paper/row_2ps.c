@@ -110,19 +110,19 @@ int row_build_2ps(struct row_emit *emit, struct sched_group *group)
 	int rc = 0;
 
 	if (strip_rows_init(&table, emit->body, build->last, build->strips))
-		rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
+		rc = wc_fail(emit->writer.err, WC_ERR_SYSTEM, "out of memory");
 	else if (!strip_rows_2ps(&table, build->graph->net))
 		rc = ROW_NO_FIT;
 	for (int position = 0; !rc && position < table.strips; position++) {
 		if (!row_begin_strip(emit, group, position)) {
-			rc = emit->rc;
+			rc = emit->writer.rc;
 			continue;
 		}
 		if (build->phase == SCHED_FORWARD)
 			forward_strip(emit, &table, position);
 		else
 			backward_strip(emit, &table, table.strips - 1 - position);
-		rc = emit->rc;
+		rc = emit->writer.rc;
 	}
 	strip_rows_release(&table);
 	return rc;

@@ -47,23 +47,13 @@ bool row_tileable(const struct net_node *node)
 
 static void add(struct row_emit *emit, const struct sched_statement *statement)
 {
-	if (!emit->rc && statement->lo < statement->hi && build_statement(emit->strip, statement))
-		emit->rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
-}
-
-static void from(struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	statement->from[statement->from_count++] = (struct sched_operand){ .tensor = tensor, .node = node };
-}
-
-static void to(struct sched_statement *statement, enum sched_tensor tensor, int node)
-{
-	statement->to[statement->to_count++] = (struct sched_operand){ .tensor = tensor, .node = node };
+	if (statement->lo < statement->hi)
+		paper_add(&emit->writer, statement);
 }
 
 void row_move(struct row_emit *emit, enum sched_op op, enum sched_tensor tensor, int node, struct rows rows)
 {
-	const struct sched_statement statement = { .op = op, .tensor = tensor, .node = node, .lo = rows.lo, .hi = rows.hi };
+	const struct sched_statement statement = paper_on_rows(op, tensor, node, rows);
 
 	add(emit, &statement);
 }
@@ -74,26 +64,26 @@ static bool is_forward(const struct row_emit *emit)
 }
 
 // The body's first operator reads the segment's input, or what is made from it on the way.
-static void read_source(const struct row_emit *emit, struct sched_statement *statement)
+static void read_source(struct row_emit *emit, struct sched_statement *statement)
 {
 	if (row_has_norm(emit))
-		statement->saved[statement->saved_count++] = (struct sched_operand){ .tensor = SCHED_ACT, .node = row_source(emit) };
+		paper_using(&emit->writer, statement, SCHED_ACT, row_source(emit));
 	if (!emit->holds_input)
-		from(statement, SCHED_ACT, row_source(emit));
+		paper_from_needed(&emit->writer, statement, SCHED_ACT, row_source(emit));
 }
 
 void row_activation(struct row_emit *emit, int node, struct rows rows)
 {
 	const struct row_build *build = emit->build;
-	struct sched_statement compute = { .op = SCHED_COMPUTE, .tensor = SCHED_ACT, .node = node, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement compute = paper_on_rows(SCHED_COMPUTE, SCHED_ACT, node, rows);
 	const bool ends = is_forward(emit) && node == build->last;
 
 	if (node == emit->body)
 		read_source(emit, &compute);
 	if (ends)
-		to(&compute, SCHED_ACT, node);
+		paper_to(&emit->writer, &compute, SCHED_ACT, node);
 	if (row_node(emit, node)->op == NET_MAX_POOL)
-		to(&compute, SCHED_MASK, node);
+		paper_to(&emit->writer, &compute, SCHED_MASK, node);
 	add(emit, &compute);
 	// On their way to DRAM.
 	if (ends && build->next_norm)
@@ -102,10 +92,10 @@ void row_activation(struct row_emit *emit, int node, struct rows rows)
 
 void row_accumulate(struct row_emit *emit, int node, struct rows rows)
 {
-	struct sched_statement accumulate = { .op = SCHED_ACCUMULATE, .tensor = SCHED_GRAD, .node = node, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement accumulate = paper_on_rows(SCHED_ACCUMULATE, SCHED_GRAD, node, rows);
 
 	if (node == emit->build->last && !emit->holds_gradient)
-		from(&accumulate, SCHED_GRAD, node);
+		paper_from_needed(&emit->writer, &accumulate, SCHED_GRAD, node);
 	if (node == emit->body)
 		read_source(emit, &accumulate);
 	add(emit, &accumulate);
@@ -117,16 +107,14 @@ static void place_parts(struct row_emit *emit, struct sched_statement *statement
 	const struct paper_graph *graph = emit->build->graph;
 	const struct paper_list *pieces = &graph->pieces[statement->node];
 
-	if (pieces->count > SCHED_LIST_MAX - 2 && !emit->rc)
-		emit->rc = wc_fail(emit->err, WC_ERR_INPUT, "'%s' has more than %d operands apart", row_node(emit, reader)->name, SCHED_LIST_MAX - 2);
-	for (int i = 0; !emit->rc && i < pieces->count; i++) {
+	for (int i = 0; !emit->writer.rc && i < pieces->count; i++) {
 		const struct paper_list *uses = &graph->uses[pieces->items[i]];
 
 		if (!graph->net->nodes[pieces->items[i]].has_gradient)
 			continue;
 		if (uses->items[uses->count - 1] != reader)
-			from(statement, SCHED_GRAD, pieces->items[i]);
-		to(statement, SCHED_GRAD, pieces->items[i]);
+			paper_from_needed(&emit->writer, statement, SCHED_GRAD, pieces->items[i]);
+		paper_to(&emit->writer, statement, SCHED_GRAD, pieces->items[i]);
 	}
 }
 
@@ -134,21 +122,21 @@ void row_gradient(struct row_emit *emit, int reader, struct rows rows)
 {
 	const struct net_node *node = row_node(emit, reader);
 	const int tensor = row_input(emit, reader);
-	struct sched_statement compute = { .op = SCHED_COMPUTE, .tensor = SCHED_GRAD, .node = tensor, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement compute = paper_on_rows(SCHED_COMPUTE, SCHED_GRAD, tensor, rows);
 
 	if (row_node(emit, tensor)->consumer_count > 1)
 		compute.by = reader;
 	if (reader == emit->build->last && !emit->holds_gradient)
-		from(&compute, SCHED_GRAD, reader);
+		paper_from_needed(&emit->writer, &compute, SCHED_GRAD, reader);
 	if (node->op == NET_MAX_POOL)
-		from(&compute, SCHED_MASK, reader);
+		paper_from_needed(&emit->writer, &compute, SCHED_MASK, reader);
 	if (node->op == NET_RELU && reader <= emit->body && row_has_norm(emit)) {
 		read_source(emit, &compute);
 	} else if (node->op == NET_RELU) {
 		compute.with = SCHED_WITH_ACT;
 		// The segment's own output is in DRAM and need not be made again.
 		if (reader == emit->build->last)
-			from(&compute, SCHED_ACT, reader);
+			paper_from_needed(&emit->writer, &compute, SCHED_ACT, reader);
 	}
 	if (reader == emit->build->first)
 		place_parts(emit, &compute, reader);
@@ -158,11 +146,11 @@ void row_gradient(struct row_emit *emit, int reader, struct rows rows)
 void row_output_gradient(struct row_emit *emit, struct rows rows)
 {
 	const int last = emit->build->last;
-	struct sched_statement compute = { .op = SCHED_COMPUTE, .tensor = SCHED_GRAD, .node = last, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement compute = paper_on_rows(SCHED_COMPUTE, SCHED_GRAD, last, rows);
 
 	if (row_applies(emit->build)) {
-		from(&compute, SCHED_GRAD, emit->build->next_norm);
-		from(&compute, SCHED_ACT, last);
+		paper_from_needed(&emit->writer, &compute, SCHED_GRAD, emit->build->next_norm);
+		paper_from_needed(&emit->writer, &compute, SCHED_ACT, last);
 		add(emit, &compute);
 	} else if (emit->holds_gradient) {
 		row_move(emit, SCHED_LOAD, SCHED_GRAD, last, rows);
@@ -172,14 +160,14 @@ void row_output_gradient(struct row_emit *emit, struct rows rows)
 void row_norm_gradient(struct row_emit *emit, struct rows rows)
 {
 	const int norm = emit->build->first;
-	struct sched_statement sums = { .op = SCHED_STATISTICS, .tensor = SCHED_ACT, .node = norm, .lo = rows.lo, .hi = rows.hi };
+	struct sched_statement sums = paper_on_rows(SCHED_STATISTICS, SCHED_ACT, norm, rows);
 
 	if (!row_has_norm(emit))
 		return;
 	for (int node = emit->body - 1; node > norm; node--)
 		row_gradient(emit, node, rows);
 	if (!emit->holds_input)
-		from(&sums, SCHED_ACT, row_source(emit));
+		paper_from_needed(&emit->writer, &sums, SCHED_ACT, row_source(emit));
 	add(emit, &sums);
 	// A normalization of the image has sums, but hands no gradient on.
 	if (row_input_has_gradient(emit, norm))
@@ -191,12 +179,12 @@ bool row_begin_strip(struct row_emit *emit, struct sched_group *group, int posit
 	const int strips = emit->build->strips, middle = strips / 2;
 
 	// A strip's occupancy depends on the one before it, too.
-	if (emit->rc || (emit->build->probe && position > 2 && position < strips - 2 && (position < middle - 1 || position > middle + 1)))
+	if (emit->writer.rc || (emit->build->probe && position > 2 && position < strips - 2 && (position < middle - 1 || position > middle + 1)))
 		return false;
-	emit->strip = build_strip(group);
-	if (!emit->strip)
-		emit->rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
-	return emit->strip;
+	emit->writer.strip = build_strip(group);
+	if (!emit->writer.strip)
+		emit->writer.rc = wc_fail(emit->writer.err, WC_ERR_SYSTEM, "out of memory");
+	return emit->writer.strip;
 }
 
 // The highest node below the last that its own ReLU gradient or a convolution's weight gradient reads.
@@ -224,7 +212,7 @@ static int find_body(const struct row_emit *emit)
 
 int row_build(const struct row_build *build, struct sched_group *group, struct wc_error *err)
 {
-	struct row_emit emit = { .build = build, .err = err };
+	struct row_emit emit = { .build = build, .writer = { .net = build->graph->net, .err = err, .too_many = WC_ERR_INPUT } };
 	const bool backward = build->phase == SCHED_BACKWARD;
 
 	emit.body = find_body(&emit);

@@ -5,16 +5,15 @@
 #define WC_PAPER_ROW_EMIT_H
 
 #include "driver/plan/paper/row_build.h"
+#include "driver/plan/paper/statement.h"
 #include "driver/plan/strips.h"
 
 struct row_emit {
 	const struct row_build *build;
-	struct sched_strip *strip; // being filled
+	struct paper_writer writer;
 	int body;                  // the first node that is not made on the way: behind a normalization and its ReLUs, or the segment's first
 	bool holds_input, holds_gradient;
 	int top;                   // the last node that backward computes again, body - 1: none
-	int rc;                    // 0 until something fails
-	struct wc_error *err;
 };
 
 const struct net_node *row_node(const struct row_emit *emit, int node);

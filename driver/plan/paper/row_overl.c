@@ -9,7 +9,7 @@ static int forward(struct row_emit *emit, struct sched_group *group, const struc
 		if (row_begin_strip(emit, group, i))
 			for (int node = need->first; node <= need->last; node++)
 				row_activation(emit, node, *strip_rows_at(need, i, node));
-	return emit->rc;
+	return emit->writer.rc;
 }
 
 // The rows of each layer in one backward strip.
@@ -84,7 +84,7 @@ static int backward(struct row_emit *emit, struct sched_group *group, struct bac
 		activation_rows(rows, emit, i);
 		backward_strip(emit, rows, i);
 	}
-	return emit->rc;
+	return emit->writer.rc;
 }
 
 int row_build_overl(struct row_emit *emit, struct sched_group *group)
@@ -95,7 +95,7 @@ int row_build_overl(struct row_emit *emit, struct sched_group *group)
 
 	if (strip_rows_init(&rows.need, first, last, strips) || strip_rows_init(&rows.own, first, last, strips) ||
 	    strip_rows_init(&rows.grad, first, last, strips) || strip_rows_init(&rows.act, first, last, strips)) {
-		rc = wc_fail(emit->err, WC_ERR_SYSTEM, "out of memory");
+		rc = wc_fail(emit->writer.err, WC_ERR_SYSTEM, "out of memory");
 	} else {
 		strip_rows_overl(&rows.need, emit->build->graph->net);
 		rc = emit->build->phase == SCHED_FORWARD ? forward(emit, group, &rows.need) : backward(emit, group, &rows);
