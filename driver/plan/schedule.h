@@ -27,7 +27,7 @@ enum sched_op {
 	SCHED_STORE,      // buffer -> DRAM
 	SCHED_FREE,       // the slab ends; no rows
 	SCHED_STATISTICS, // `node` is a group normalization, lo..hi rows of its output
-	SCHED_SPLIT,      // `node` is an add, lo..hi rows of its gradient
+	SCHED_SPLIT,      // `node` is an add (`device`: or a concatenation), lo..hi rows of its gradient
 	SCHED_OP_COUNT,
 };
 
@@ -53,7 +53,7 @@ struct sched_statement {
 	int lo, hi;               // half-open rows
 	enum sched_with with;     // SCHED_COMPUTE of a ReLU, or of the gradient behind one
 	int line;                 // where it stands in the text; 0 if a planner made it
-	// Clauses, `paper` accounting alone. Zeroed: none.
+	// Clauses; zeroed: none. Those behind `by` belong to `paper` accounting.
 	int by;                             // SCHED_COMPUTE of a gradient: the reader; 0: the only one
 	int through[SCHED_THROUGH_MAX];     // the chain of readers from `node` on
 	int through_count;

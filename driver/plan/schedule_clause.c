@@ -78,7 +78,7 @@ int parser_clauses(struct parser *parser, struct sched_statement *statement)
 			list++;
 		if (strcmp(word, "view") && list == sizeof(lists) / sizeof(lists[0]))
 			return parser_fail(parser, "'%.64s' must be mask, act, by, through, using, from, to or view", word);
-		if (parser_expect_paper(parser, word))
+		if (strcmp(word, "by") && parser_expect_paper(parser, word))
 			return WC_ERR_INPUT;
 		if (!strcmp(word, "view")) {
 			statement->view = true;

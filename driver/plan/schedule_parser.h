@@ -55,6 +55,9 @@ int parser_tensor(struct parser *parser, char *word, enum parser_rows rows, stru
 // The same of NODE=LO:HI.
 int parser_node_rows(struct parser *parser, char *word, enum parser_rows rows, struct sched_operand *tensor);
 
+// `weight` or `wgrad` of a group, of elements of 2 or 4 bytes (schedule_policy.c).
+int parser_policy(struct parser *parser, struct sched_policy *policies, int element_bytes);
+
 // A statement line (schedule_statement.c): add it to the present strip.
 int parser_statement(struct parser *parser, enum sched_op op);
 

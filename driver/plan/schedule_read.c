@@ -145,16 +145,28 @@ static int close_group(struct parser *parser)
 	return 0;
 }
 
+// A schedule that is to run names nothing that the device has not.
+static int check_network(struct parser *parser)
+{
+	for (int i = 1; i < parser->net->node_count; i++) {
+		const struct net_node *node = &parser->net->nodes[i];
+
+		if (node->op == NET_ADAPTIVE_POOL)
+			return parser_fail(parser, "node '%s' is of op %s, which the device has not: write 'accounting paper'", node->name, net_op_name(node->op));
+		if (node->op == NET_CONV && node->conv.groups != 1)
+			return parser_fail(parser, "node '%s' has %d groups, which the device has not: write 'accounting paper'", node->name,
+					   node->conv.groups);
+	}
+	return 0;
+}
+
 static int read_group(struct parser *parser)
 {
 	enum sched_phase phase;
 	int first, last, rc;
 
-	if (!parser->group && parser->schedule->accounting == SCHED_DEVICE) {
-		rc = net_require_chain(parser->net, "device schedules", parser->err);
-		if (rc)
-			return rc;
-	}
+	if (!parser->group && parser->schedule->accounting == SCHED_DEVICE && check_network(parser))
+		return WC_ERR_INPUT;
 	for (enum header header = 0; header < HEADER_COUNT; header++) {
 		bool paper = parser->schedule->accounting == SCHED_PAPER;
 		bool optional = header == HEADER_IMAGE || header == HEADER_CORES || header == HEADER_ACCOUNTING || header == HEADER_RESERVE ||
@@ -199,45 +211,6 @@ static int read_tiling(struct parser *parser)
 	return parser_fail(parser, "tiling '%.64s' must be none, overl or 2ps", parser->words[1]);
 }
 
-static int read_policy(struct parser *parser, struct sched_policy *policies, int element_bytes)
-{
-	const struct net_node *node;
-	struct sched_policy *policy;
-	int index;
-
-	if (parser_expect_words(parser, 3, 5) || parser_node(parser, parser->words[1], &index))
-		return WC_ERR_INPUT;
-	node = &parser->net->nodes[index];
-	if (!net_parameters(node) || index < parser->group->first || index > parser->group->last)
-		return parser_fail(parser, "'%s' is not a node of this group with weights", node->name);
-	policy = &policies[index];
-	if (policy->resident || policy->slice || policy->blocked)
-		return parser_fail(parser, "'%s %s' given twice", parser->words[0], node->name);
-	if (!strcmp(parser->words[2], "blocked") && element_bytes == 2) {
-		policy->blocked = true;
-		return parser_expect_words(parser, 3, 3) ? WC_ERR_INPUT : parser_expect_paper(parser, "blocked");
-	}
-	if (strcmp(parser->words[2], "resident") && strcmp(parser->words[2], "streamed"))
-		return parser_fail(parser, "'%.64s' must be resident or streamed", parser->words[2]);
-	policy->resident = *parser->words[2] == 'r';
-	if (parser->count == 3)
-		return 0;
-	if (parser->count == 4 || strcmp(parser->words[3], "slice"))
-		return parser_fail(parser, "expected 'slice' and a number of output channels behind '%s'", parser->words[2]);
-	if (policy->resident && parser->schedule->accounting == SCHED_DEVICE)
-		return parser_fail(parser, "what is resident is not streamed in slices");
-	if (!policy->resident && parser->schedule->accounting == SCHED_PAPER)
-		return parser_fail(parser, "'streamed slice' belongs to 'accounting device'");
-	if (parser_int(parser, "slice", parser->words[4], 1, node->out.channels, &policy->slice))
-		return WC_ERR_INPUT;
-	if (!policy->resident && policy->slice < node->out.channels &&
-	    net_conv_weights(node) / node->out.channels * policy->slice * element_bytes % parser->schedule->bus_bytes)
-		return parser_fail(parser, "slice %d of '%s' takes %lld bytes, not a multiple of the bus of %u", policy->slice, node->name,
-			    (long long)(net_conv_weights(node) / node->out.channels * policy->slice * element_bytes),
-			    parser->schedule->bus_bytes);
-	return 0;
-}
-
 static int read_property(struct parser *parser)
 {
 	const char *word = parser->words[0];
@@ -246,9 +219,9 @@ static int read_property(struct parser *parser)
 	if (!parser->group || parser->strip)
 		return parser_fail(parser, "'%s' must stand between a group's first line and its strips", word);
 	if (!strcmp(word, "weight"))
-		return read_policy(parser, parser->group->weight, 2);
+		return parser_policy(parser, parser->group->weight, 2);
 	if (!strcmp(word, "wgrad"))
-		return read_policy(parser, parser->group->wgrad, 4);
+		return parser_policy(parser, parser->group->wgrad, 4);
 	if (!strcmp(word, "reason")) {
 		if (parser->group->reason)
 			return parser_fail(parser, "'reason' given twice");

@@ -25,10 +25,11 @@ static int check_gradient(struct parser *parser, const struct sched_statement *s
 	op = parser->net->nodes[reader].op;
 	if (op == NET_LOSS)
 		return parser_fail(parser, "the gradient of the network's output, '%s', is not computed", node->name);
-	if (op == NET_CONCAT)
+	if (op == NET_CONCAT && parser->schedule->accounting == SCHED_PAPER)
 		return parser_fail(parser, "'%s' is a piece of '%s': its gradient is made as grad:%s", node->name, name_of(parser, reader), name_of(parser, reader));
-	if (op == NET_ADD)
-		return parser_fail(parser, "the gradient behind the add '%s' is made by: split %s", name_of(parser, reader), name_of(parser, reader));
+	if (op == NET_ADD || op == NET_CONCAT)
+		return parser_fail(parser, "the gradient behind the %s '%s' is made by: split %s", net_op_name(op), name_of(parser, reader),
+				   name_of(parser, reader));
 	if (statement->with && op != NET_RELU)
 		return parser_fail(parser, "'%s' cannot stand behind the gradient of '%s', which is no relu", parser->words[2], name_of(parser, reader));
 	if (op == NET_RELU && !statement->with && !statement->saved_count && !statement->through_count)
@@ -47,7 +48,7 @@ static int check_compute(struct parser *parser, const struct sched_statement *st
 		return check_gradient(parser, statement);
 	if (node->op == NET_INPUT)
 		return parser_fail(parser, "the image is not computed");
-	if (node->op == NET_CONCAT)
+	if (node->op == NET_CONCAT && parser->schedule->accounting == SCHED_PAPER)
 		return parser_fail(parser, "'%s' is a view of its pieces and is not computed", node->name);
 	if (statement->with == SCHED_WITH_ACT || (statement->with && node->op != NET_RELU))
 		return parser_fail(parser, "'%s' cannot stand behind act:%s", parser->words[2], node->name);
@@ -64,8 +65,10 @@ static int check_node(struct parser *parser, const struct sched_statement *state
 		return parser_fail(parser, "'%s' is no convolution or fc and has no weight gradient", node->name);
 	if (statement->op == SCHED_STATISTICS && node->op != NET_GN)
 		return parser_fail(parser, "'%s' is no gn and has no statistics", node->name);
-	if (statement->op == SCHED_SPLIT && node->op != NET_ADD)
-		return parser_fail(parser, "'%s' is no add and cannot be split", node->name);
+	if (statement->op == SCHED_SPLIT && node->op != NET_ADD && node->op != NET_CONCAT)
+		return parser_fail(parser, "'%s' is no add or concatenation and cannot be split", node->name);
+	if (statement->op == SCHED_SPLIT && node->op == NET_CONCAT && parser->schedule->accounting == SCHED_PAPER)
+		return parser_fail(parser, "'%s' is a view of its pieces and is not split", node->name);
 	if (statement->view && statement->op != SCHED_SPLIT)
 		return parser_fail(parser, "'view' belongs to split");
 	if (statement->with && statement->op != SCHED_COMPUTE)
@@ -87,8 +90,6 @@ int parser_statement(struct parser *parser, enum sched_op op)
 		return WC_ERR_INPUT;
 	if (!parser->strip)
 		return parser_fail(parser, "'%s' outside of any strip", parser->words[0]);
-	if ((op == SCHED_FREE || op == SCHED_STATISTICS || op == SCHED_SPLIT) && parser_expect_paper(parser, parser->words[0]))
-		return WC_ERR_INPUT;
 	if (names_node)
 		rc = parser_node_rows(parser, parser->words[1], PARSER_ROWS, &tensor);
 	else

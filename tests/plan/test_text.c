@@ -189,7 +189,7 @@ static const struct fault faults[] = {
 	{ HEAD STRIP "compute grad:c1=0:3\n", 10, "needs the word 'mask' or 'act'" },
 	{ HEAD STRIP "compute grad:r1=0:3 act\n", 10, "which is no relu" },
 	{ HEAD STRIP "accumulate r1=0:3\n", 10, "no weight gradient" },
-	{ HEAD STRIP "free act:c1\n", 10, "'free' belongs to 'accounting paper'" },
+	{ HEAD STRIP "compute act:c1=0:4 to act:c1\n", 10, "'to' belongs to 'accounting paper'" },
 	{ HEAD STRIP "compute act:c1=0:3 from act:input\n", 10, "'from' belongs to" },
 	{ "schedule 1\nreserve 4KiB\n", 2, "'reserve' belongs to" },
 	{ "schedule 1\nnet n\nimage 9\n", 3, "for an image of 9, the network has 8x8" },
