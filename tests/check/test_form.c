@@ -67,27 +67,38 @@ Test(form, several_cores_are_refused_without_a_verdict)
 	cr_assert_not_null(strstr(err.text, "2 cores"));
 }
 
-Test(form, a_device_schedule_of_a_graph_is_refused_without_a_verdict)
+Test(form, what_the_device_has_not_is_refused_without_a_verdict)
 {
 	struct check_result result;
 	struct wc_error err = {""};
 
-	net.nodes[RELU1].op = NET_GN;
+	net.nodes[RELU1].op = NET_ADAPTIVE_POOL;
 	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
 	cr_assert_not(result.ok);
 	cr_assert_eq(result.violation.kind, CHECK_NONE);
-	cr_assert_not_null(strstr(err.text, "'relu1' of op gn"));
+	cr_assert_not_null(strstr(err.text, "'relu1' of op adaptive_pool"), "%s", err.text);
+	net.nodes[RELU1].op = NET_RELU;
+	net.nodes[CONV2].conv.groups = 2;
+	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
+	cr_assert_not_null(strstr(err.text, "'conv2' of 2 groups"), "%s", err.text);
+	net.nodes[CONV2].conv.groups = 1;
+	cr_assert_eq(schedule_check_with(&schedule, &net, &(struct check_options){.loss = true}, &result, &err), WC_ERR_INPUT);
+	cr_assert_eq(result.violation.kind, CHECK_NONE);
+	cr_assert_not_null(strstr(err.text, "has no loss node"), "%s", err.text);
 }
 
 Test(form, what_belongs_to_paper_accounting_is_refused)
 {
-	statement(0, 2)->op = SCHED_FREE;
-	expect(CHECK_FORM);
-	statement(0, 2)->op = SCHED_STORE;
-	statement(0, 1)->from_count = 1;
-	expect(CHECK_FORM);
-	statement(0, 1)->from_count = 0;
-	statement(3, 3)->by = CONV2;
+	int *const counts[] = {&statement(0, 1)->from_count, &statement(0, 1)->to_count, &statement(0, 1)->saved_count, &statement(3, 3)->through_count};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		*counts[i] = 1;
+		expect(CHECK_FORM);
+		*counts[i] = 0;
+	}
+	statement(3, 3)->by = CONV2; // which the only reader may say as well
+	expect(CHECK_NONE);
+	statement(3, 3)->by = RELU1;
 	expect(CHECK_FORM);
 	statement(3, 3)->by = 0;
 	schedule.groups[0].weight[CONV1] = (struct sched_policy){.blocked = true};
@@ -186,6 +197,23 @@ Test(form, a_slice_must_end_on_the_bus)
 	schedule.groups[2].weight[CONV2].slice = 1;
 	cr_assert_eq(expect(CHECK_FORM).violation.node, CONV2);
 	schedule.groups[2].weight[CONV2].slice = 4;
+	expect(CHECK_NONE);
+	// Filters of 1 x 36 channels end on it, biases do not.
+	schedule.groups[2].weight[CONV2].slice = 2;
+	expect(CHECK_NONE);
+	net.nodes[CONV2].bias = true;
+	cr_assert_eq(expect(CHECK_FORM).violation.node, CONV2);
+}
+
+// conv2's data gradient in slices, group 3: 4 rows of the array are not 2 channels.
+Test(form, slices_of_a_data_gradient_are_multiples_of_the_array)
+{
+	schedule.groups[3].weight[CONV2].slice = 2;
+	cr_assert_eq(expect(CHECK_FORM).violation.place.statement, 3);
+	schedule.rows = 2;
+	expect(CHECK_NONE);
+	schedule.rows = 4;
+	schedule.groups[3].weight[CONV2].slice = 4; // one slice is none
 	expect(CHECK_NONE);
 }
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "driver/plan/check/internal.h"
+#include "driver/plan/check/device.h"
 
 // Iterations that differ in occupancy: the first, full ones behind it, the last with fewer samples.
 struct iteration {
@@ -12,55 +12,16 @@ struct iteration {
 	bool first;
 };
 
-// What is read in slices is read one slice ahead: two neighbouring slices at once, or the one slice there is.
-static uint64_t stream_bytes(const struct check_state *state, const struct net_node *node, int slice, int element_bytes, bool read)
-{
-	uint64_t most = 0, before = 0;
-
-	for (int i = 0; check_slice_channels(node, slice, i) > 0; i++) {
-		uint64_t bytes = check_weight_bytes(state, node, check_slice_channels(node, slice, i), element_bytes);
-
-		most = before + bytes > most ? before + bytes : most;
-		before = read ? bytes : 0;
-	}
-	return most;
-}
-
-// Weights, or sums, that pass through the buffer during a statement; `paper` sets `reserve` apart for them.
-static uint64_t streamed_bytes(const struct check_state *state, const struct sched_statement *statement, bool first_iteration)
-{
-	const struct sched_group *group = check_group(state);
-	int operator = check_operator(state->net, statement);
-	const struct net_node *node;
-
-	if (state->paper)
-		return state->schedule->reserve_bytes;
-	if (operator < 0 || state->net->nodes[operator].op != NET_CONV)
-		return 0;
-	node = &state->net->nodes[operator];
-	if (statement->op == SCHED_ACCUMULATE) {
-		bool read = !first_iteration || check_continues_sums(state, operator);
-
-		return group->wgrad[operator].resident ? 0 : stream_bytes(state, node, group->wgrad[operator].slice, 4, read);
-	}
-	if (group->weight[operator].resident)
-		return 0;
-	return stream_bytes(state, node, statement->tensor == SCHED_GRAD ? 0 : group->weight[operator].slice, 2, true);
-}
-
 static uint64_t resident_bytes(const struct check_state *state)
 {
 	const struct sched_group *group = check_group(state);
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < state->net->node_count; i++) {
-		const struct net_node *node = &state->net->nodes[i];
-
 		if (state->paper)
 			bytes += check_resident_bytes(state, i, &group->weight[i]) + check_resident_bytes(state, i, &group->wgrad[i]);
-		else if (group->weight[i].resident || group->wgrad[i].resident)
-			bytes += (group->weight[i].resident ? check_weight_bytes(state, node, node->out.channels, 2) : 0) +
-				 (group->wgrad[i].resident ? check_weight_bytes(state, node, node->out.channels, 4) : 0);
+		else
+			bytes += check_resident_weights(state, i) + check_resident_sums(state, i);
 	}
 	return bytes;
 }
@@ -144,6 +105,23 @@ static uint64_t ended(const struct check_state *state, enum use_role role, int n
 	return bytes;
 }
 
+// Under `device` a split is in place for the last input whose first part it makes; otherwise for any result.
+static bool may_replace(const struct check_state *state, const struct sched_statement *statement, int result)
+{
+	const struct check_step *step = &state->step;
+	const struct net_node *add = &state->net->nodes[statement->node];
+
+	if (step->uses[result].role != USE_RESULT || step->uses[result].tensor == SCHED_MASK)
+		return false;
+	if (state->paper || statement->op != SCHED_SPLIT)
+		return true;
+	for (int i = add->input_count - 1; i >= 0; i--) {
+		if (check_has_gradient(state, add->inputs[i]) && check_parts_before(state, add->inputs[i], statement->node) == 0)
+			return add->inputs[i] == step->uses[result].node;
+	}
+	return false;
+}
+
 // The bytes of a sample that a statement saves by working in place, on the gradient that it reads or on one of its inputs.
 static uint64_t in_place_bytes(const struct check_state *state, const struct sched_statement *statement)
 {
@@ -160,7 +138,7 @@ static uint64_t in_place_bytes(const struct check_state *state, const struct sch
 			uint64_t begun_bytes, bytes;
 			struct row_range rows;
 
-			if (step->uses[j].role != USE_RESULT || step->uses[j].tensor == SCHED_MASK)
+			if (!may_replace(state, statement, j))
 				continue;
 			rows = begun(state, step->uses[j].named, &begun_bytes);
 			if (row_range_empty(rows))
@@ -186,19 +164,26 @@ static int list_iterations(const struct check_state *state, struct iteration ite
 	return count;
 }
 
-static int check_statement_fits(struct check_state *state, const struct sched_statement *statement, struct iteration iteration,
-				uint64_t sample_bytes, uint64_t resident)
+int check_occupy(struct check_state *state, int node, const char *who, uint64_t bytes)
 {
-	uint64_t bytes = (uint64_t)iteration.samples * sample_bytes + resident + streamed_bytes(state, statement, iteration.first);
-
 	if (bytes > state->schedule->buffer_bytes)
-		return check_fail(state, CHECK_BUFFER, statement->node, "the buffer overflows: %d samples need %" PRIu64 " bytes, it has %u",
-				  iteration.samples, bytes, state->schedule->buffer_bytes);
+		return check_fail(state, CHECK_BUFFER, node, "the buffer overflows: %s %" PRIu64 " bytes, it has %u", who, bytes, state->schedule->buffer_bytes);
 	if (bytes > state->result->peak_bytes) {
 		state->result->peak_bytes = bytes;
 		state->result->peak = state->place;
 	}
 	return 0;
+}
+
+static int check_statement_fits(struct check_state *state, const struct sched_statement *statement, struct iteration iteration,
+				uint64_t sample_bytes)
+{
+	uint64_t samples = (uint64_t)iteration.samples;
+	uint64_t room = state->paper ? state->schedule->reserve_bytes : check_room(state, statement, samples, iteration.first);
+	char who[40];
+
+	snprintf(who, sizeof(who), "%d samples need", iteration.samples);
+	return check_occupy(state, statement->node, who, samples * sample_bytes + state->resident_bytes + room);
 }
 
 // state->change, from the slabs laid out.
@@ -233,45 +218,33 @@ static void pass_free(struct check_state *state, const struct sched_statement *s
 	}
 }
 
-static int check_statements(struct check_state *state, const struct sched_strip *strip)
-{
-	struct iteration iterations[3];
-	int count = list_iterations(state, iterations);
-	uint64_t resident = resident_bytes(state), kept_here = 0;
-	int64_t slabs = 0;
-
-	for (int i = 0; i < strip->statement_count; i++) {
-		const struct sched_statement *statement = &strip->statements[i];
-		int rc;
-
-		state->place.statement = i;
-		state->place.line = statement->line;
-		rc = check_derive(state, statement);
-		if (rc != 0)
-			return rc;
-		if (statement->op == SCHED_FREE)
-			pass_free(state, statement);
-		for (int j = 0; state->paper && statement->op == SCHED_KEEP && j < state->step.count; j++)
-			kept_here += rows_bytes(state, &state->step.uses[j]);
-		slabs += state->change[i];
-		for (int j = 0; rc == 0 && j < count; j++)
-			rc = check_statement_fits(state, statement, iterations[j],
-						  (uint64_t)slabs + state->kept_bytes + kept_here - in_place_bytes(state, statement), resident);
-		if (rc != 0)
-			return rc;
-	}
-	state->kept_bytes = kept_here;
-	return 0;
-}
-
 int check_buffer_strip(struct check_state *state)
 {
 	const struct sched_strip *strip = &check_group(state)->strips[state->place.strip];
 	int rc = check_lay_out(state);
 
-	if (rc == 0)
-		rc = find_changes(state, strip->statement_count);
+	state->slab_bytes = 0;
+	state->resident_bytes = resident_bytes(state);
+	state->kept_here = 0;
+	return rc == 0 ? find_changes(state, strip->statement_count) : rc;
+}
+
+int check_buffer_statement(struct check_state *state)
+{
+	const struct sched_statement *statement = check_statement(state);
+	struct iteration iterations[3];
+	int count = list_iterations(state, iterations), rc = check_derive(state, statement);
+	uint64_t bytes;
+
 	if (rc != 0)
 		return rc;
-	return check_statements(state, strip);
+	if (statement->op == SCHED_FREE)
+		pass_free(state, statement);
+	for (int i = 0; state->paper && statement->op == SCHED_KEEP && i < state->step.count; i++)
+		state->kept_here += rows_bytes(state, &state->step.uses[i]);
+	state->slab_bytes += state->change[state->place.statement];
+	bytes = (uint64_t)state->slab_bytes + state->kept_bytes + state->kept_here - in_place_bytes(state, statement);
+	for (int i = 0; rc == 0 && i < count; i++)
+		rc = check_statement_fits(state, statement, iterations[i], bytes);
+	return rc;
 }

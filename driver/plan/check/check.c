@@ -3,7 +3,7 @@
 // The checker's course: form, then group by group traffic, and strip by strip occupancy and execution; coverage at the end of each phase.
 #include <string.h>
 
-#include "driver/plan/check/internal.h"
+#include "driver/plan/check/device.h"
 
 static int check_form(struct check_state *state)
 {
@@ -33,7 +33,9 @@ static int check_strip(struct check_state *state)
 	for (int i = 0; i < strip->statement_count; i++) {
 		state->place.statement = i;
 		state->place.line = strip->statements[i].line;
-		rc = check_execute_statement(state);
+		rc = check_buffer_statement(state);
+		if (rc == 0)
+			rc = check_execute_statement(state);
 		if (rc != 0)
 			return rc;
 	}
@@ -108,6 +110,20 @@ static int check_coverage(struct check_state *state, enum sched_phase phase)
 	return rc;
 }
 
+static int end_forward(struct check_state *state)
+{
+	int rc = check_coverage(state, SCHED_FORWARD);
+
+	return rc == 0 && state->options.loss ? check_loss(state) : rc;
+}
+
+static int end_backward(struct check_state *state)
+{
+	int rc = check_coverage(state, SCHED_BACKWARD);
+
+	return rc == 0 && state->options.update ? check_update(state) : rc;
+}
+
 static int check_groups(struct check_state *state)
 {
 	const struct schedule *schedule = state->schedule;
@@ -116,7 +132,7 @@ static int check_groups(struct check_state *state)
 	for (int i = 0; i < schedule->group_count; i++) {
 		if (schedule->groups[i].phase == SCHED_BACKWARD && state->result->forward_only) {
 			state->result->forward_only = false;
-			rc = check_coverage(state, SCHED_FORWARD);
+			rc = end_forward(state);
 			if (rc != 0)
 				return rc;
 			check_give_gradient(state);
@@ -125,7 +141,7 @@ static int check_groups(struct check_state *state)
 		if (rc != 0)
 			return rc;
 	}
-	return check_coverage(state, state->result->forward_only ? SCHED_FORWARD : SCHED_BACKWARD);
+	return state->result->forward_only ? end_forward(state) : end_backward(state);
 }
 
 // Data gradients: in proportion to the rows of the input's gradient, whatever their number of taps.
@@ -145,6 +161,12 @@ static void add_gradient_macs(struct check_state *state)
 
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err)
 {
+	return schedule_check_with(schedule, net, &(struct check_options){false, false}, result, err);
+}
+
+int schedule_check_with(const struct schedule *schedule, const struct net *net, const struct check_options *options, struct check_result *result,
+			struct wc_error *err)
+{
 	struct check_state state = {.schedule = schedule, .net = net, .result = result, .err = err, .place = {-1, -1, -1, 0}};
 	int rc;
 
@@ -154,6 +176,7 @@ int schedule_check(const struct schedule *schedule, const struct net *net, struc
 	result->violation.place = state.place;
 	result->violation.node = -1;
 	state.paper = schedule->accounting == SCHED_PAPER;
+	state.options = state.paper ? (struct check_options){false, false} : *options;
 	rc = check_form_header(&state);
 	if (rc != 0)
 		return rc;

@@ -16,8 +16,8 @@
 //               halos of `overl` and what a backward group recomputes of the forward phase.
 //   order       forward groups first; an operator runs in a group that covers it; `overl` strips are independent.
 //   joints      forward strips of a tiled group load and take no row that they do not read.
-//   occupancy   the live bytes at every statement fit the buffer: slabs, resident weights and sums, and stream buffers (`device`) or
-//               kept rows and the reserve (`paper`).
+//   occupancy   the live bytes at every statement fit the buffer: slabs, resident weights and sums, and slices and what else the statement
+//               takes (`device`) or kept rows and the reserve (`paper`).
 //
 // and counts, from the same execution, DRAM bytes by class, commands, multiply-accumulates and the footprint in DRAM.
 //
@@ -37,6 +37,7 @@
 enum {
 	CHECK_ACC_ROWS = 256,     // AccRows of the device (rtl/README.md): the tiles of a convolution
 	CHECK_COMMAND_BYTES = 256, // rtl/commands.def
+	CHECK_UPDATE_BLOCK = 4096, // parameters that the update takes at a time, or the largest power of two of them that fits the buffer
 };
 
 enum check_kind {
@@ -72,6 +73,12 @@ struct check_violation {
 	char text[WC_ERROR_TEXT_BYTES]; // all of this in one line; but of a schedule read from a file, without the line
 };
 
+// What runs beside the groups of a `device` schedule, over the whole batch; it is counted, and must fit the buffer. `paper` counts neither.
+struct check_options {
+	bool loss;   // behind the last forward group; the network must have a loss node
+	bool update; // behind the last backward group, if there is one
+};
+
 struct check_result {
 	bool ok;           // proven; false until the end is reached
 	bool forward_only; // the schedule has no backward group; nothing was asked of gradients
@@ -79,8 +86,8 @@ struct check_result {
 
 	// Complete if ok; up to the violation otherwise.
 	uint64_t peak_bytes; // most live bytes in the global buffer, `reserve` included
-	struct check_place peak;
-	uint64_t footprint_bytes; // most bytes in DRAM at once
+	struct check_place peak; // group -1: the loss or the update
+	uint64_t footprint_bytes; // most bytes in DRAM at once; `device`: labels, losses and commands apart
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // DRAM; whole beats under `device`
 	uint64_t commands; // `device` alone, else 0
 	// Whole batch, padding included. A convolution's data gradient weighs as much as its forward pass when all rows are computed,
@@ -90,8 +97,11 @@ struct check_result {
 };
 
 // Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text, behind "FILE:LINE: " where they are known, if it is wrong; also, with
-// violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of more
-// than convolutions and ReLUs, an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
+// violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of what the device
+// has not: adaptive pools, groups of a convolution; an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
+int schedule_check_with(const struct schedule *schedule, const struct net *net, const struct check_options *options, struct check_result *result,
+			struct wc_error *err);
+// The same with neither loss nor update.
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err);
 
 // The result for a human: verdict, behind "FILE:LINE: " if it is wrong and these are known, then occupancy, traffic by class, commands and MACs if it is proven.

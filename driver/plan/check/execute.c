@@ -35,9 +35,9 @@ static void read_dram(struct check_state *state, const struct check_use *use, st
 	struct row_range viewed = check_find_rows(flags, rows, ROW_VIEWED, true), own = check_find_rows(flags, rows, ROW_VIEWED, false);
 
 	if (!row_range_empty(viewed) && use->tensor == SCHED_GRAD)
-		check_touch_dram(state, SCHED_GRAD, state->viewed[use->node]);
+		check_touch_dram(state, DRAM_GRAD, state->viewed[use->node]);
 	if (!row_range_empty(own))
-		check_touch_dram(state, use->tensor, use->node);
+		check_touch_dram(state, (enum check_dram)use->tensor, use->node);
 }
 
 static int read_stream(struct check_state *state, const struct check_use *use)
@@ -98,8 +98,8 @@ static int fetch(struct check_state *state, const struct sched_statement *statem
 		return rc;
 	if (load)
 		read_dram(state, use, use->rows);
-	else if (!state->paper)
-		check_touch_kept(state, use->tensor, use->node);
+	else
+		check_touch_dram(state, DRAM_KEPT + (int)use->tensor, use->node);
 	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
 		parts[y].slab = load ? parts[y].stored : (flags[y] & ROW_KEPT_BEFORE) != 0 ? parts[y].kept_before : parts[y].kept;
 	return 0;
@@ -107,61 +107,16 @@ static int fetch(struct check_state *state, const struct sched_statement *statem
 
 static int keep(struct check_state *state, const struct check_use *use)
 {
+	uint16_t *flags = check_flags(state, use->tensor, use->node);
 	struct check_parts *parts = state->part_rows[use->node];
 
 	for (int y = use->rows.lo; use->tensor == SCHED_GRAD && y < use->rows.hi; y++)
 		parts[y].kept = parts[y].slab;
-	if (!state->paper) {
-		check_touch_kept(state, use->tensor, use->node);
-		check_set_flags(check_flags(state, use->tensor, use->node), use->rows, ROW_KEPT_EVER);
-	}
+	check_touch_dram(state, DRAM_KEPT + (int)use->tensor, use->node);
+	for (int y = use->rows.lo; y < use->rows.hi; y++)
+		state->kept_rows[(int)use->tensor * state->net->node_count + use->node] += (flags[y] & ROW_KEPT_EVER) == 0;
+	check_set_flags(flags, use->rows, ROW_KEPT_EVER);
 	return check_mark_once(state, use->tensor, use->node, use->rows, ROW_KEPT, "kept", "the boundary has");
-}
-
-// Count a computation's work, and refuse rows that its group may not compute again.
-static int compute_activation(struct check_state *state, const struct check_use *use)
-{
-	const struct sched_group *group = check_group(state);
-	uint16_t *flags = check_flags(state, use->tensor, use->node);
-	uint64_t row_macs = (uint64_t)state->schedule->batch * check_row_macs(&state->net->nodes[use->node]);
-	bool recompute = group->phase == SCHED_BACKWARD;
-
-	for (int y = use->rows.lo; y < use->rows.hi; y++) {
-		state->result->macs += row_macs;
-		if (recompute || (flags[y] & ROW_COMPUTED) != 0)
-			state->result->extra_macs += row_macs;
-	}
-	if (recompute)
-		return 0;
-	if (group->tiling != SCHED_TILING_OVERL)
-		return check_mark_once(state, SCHED_ACT, use->node, use->rows, ROW_COMPUTED, "computed", "computed are");
-	check_set_flags(flags, use->rows, ROW_COMPUTED);
-	return 0;
-}
-
-// `work`: NULL, or where to count rows.
-static int compute_gradient(struct check_state *state, const struct check_use *use, struct check_work *work)
-{
-	struct check_parts *parts = state->part_rows[use->node];
-	struct check_rows_fault fault = {SCHED_GRAD, use->node, use->rows, use->rows, ROW_COMPUTED, "computed are"};
-
-	for (int y = use->rows.lo; work != NULL && y < use->rows.hi; y++) {
-		work->rows++;
-		work->again += parts[y].computed >= use->parts;
-	}
-	while (fault.fault.lo < use->rows.hi && parts[fault.fault.lo].computed < use->parts)
-		fault.fault.lo++;
-	for (fault.fault.hi = fault.fault.lo; fault.fault.hi < use->rows.hi && parts[fault.fault.hi].computed >= use->parts;)
-		fault.fault.hi++;
-	if (!row_range_empty(fault.fault) && check_group(state)->tiling != SCHED_TILING_OVERL)
-		return check_fail_rows(state, CHECK_TWICE, &fault, "grad:%s rows %d:%d are computed a second time", state->net->nodes[use->node].name,
-				       fault.fault.lo, fault.fault.hi);
-	for (int y = use->rows.lo; y < use->rows.hi; y++) {
-		if (parts[y].computed < use->parts)
-			parts[y].computed = (uint16_t)use->parts;
-	}
-	check_set_flags(check_flags(state, SCHED_GRAD, use->node), use->rows, ROW_COMPUTED);
-	return 0;
 }
 
 // What a statement does before its results are there.
@@ -176,8 +131,8 @@ static int run_use(struct check_state *state, const struct sched_statement *stat
 	if (statement->op == SCHED_LOAD || statement->op == SCHED_TAKE)
 		return fetch(state, statement, use);
 	if (use->tensor == SCHED_GRAD)
-		return compute_gradient(state, use, first && statement->op == SCHED_COMPUTE ? &state->work[step->operators[0]] : NULL);
-	return use->tensor == SCHED_ACT ? compute_activation(state, use) : 0;
+		return check_compute_gradient(state, use, first && statement->op == SCHED_COMPUTE ? &state->work[step->operators[0]] : NULL);
+	return use->tensor == SCHED_ACT ? check_compute_activation(state, use) : 0;
 }
 
 int check_execute_statement(struct check_state *state)
@@ -305,6 +260,7 @@ int check_end_strip(struct check_state *state)
 		rc = visit_kept(state, index - 1, true);
 	if (rc == 0)
 		rc = visit_kept(state, index, false);
+	state->kept_bytes = state->kept_here;
 	check_clear_slabs(state);
 	return rc;
 }

@@ -10,7 +10,7 @@ int check_store(struct check_state *state, const struct check_use *use, struct r
 	uint16_t *flags = check_flags(state, use->tensor, use->node);
 	bool streams = use->role == USE_RESULT;
 
-	check_touch_dram(state, use->tensor, use->node);
+	check_touch_dram(state, (enum check_dram)use->tensor, use->node);
 	if (use->tensor == SCHED_MASK && streams) {
 		check_set_flags(flags, rows, ROW_STORED);
 		return 0;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes in DRAM at once: every tensor is there, whole and for the whole batch, from the group that first stores it to the one that last
-// reads it. The image is there from the start, the caller reads the output behind the last forward group and leaves its gradient.
-// Under `device` rows are padded and boundary storage is in DRAM, too: each row kept, from the first group that keeps some of
-// the tensor to the last that keeps or takes some.
+// reads it. The image is there from the start, the caller reads the output behind the last forward group and leaves its gradient. Under
+// `device` so are statistics, sums, partial sums of rows and each row kept, once, with every row padded; so are parameters and their gradients.
 #include <stdlib.h>
 
-#include "driver/plan/check/internal.h"
+#include "driver/plan/check/device.h"
 
-static struct check_life *life_of(struct check_state *state, enum sched_tensor tensor, int node)
+static struct check_life *life_of(struct check_state *state, enum check_dram what, int node)
 {
-	return &state->lives[(int)tensor * state->net->node_count + node];
+	return &state->lives[(int)what * state->net->node_count + node];
 }
 
 static void extend(struct check_life *life, int first, int last)
@@ -23,14 +22,9 @@ static void extend(struct check_life *life, int first, int last)
 	life->last = last > life->last ? last : life->last;
 }
 
-void check_touch_dram(struct check_state *state, enum sched_tensor tensor, int node)
+void check_touch_dram(struct check_state *state, enum check_dram what, int node)
 {
-	extend(life_of(state, tensor, node), state->place.group, state->place.group);
-}
-
-void check_touch_kept(struct check_state *state, enum sched_tensor tensor, int node)
-{
-	extend(&state->kept_lives[(int)tensor * state->net->node_count + node], state->place.group, state->place.group);
+	extend(life_of(state, what, node), state->place.group, state->place.group);
 }
 
 static void give_and_take(struct check_state *state)
@@ -40,38 +34,48 @@ static void give_and_take(struct check_state *state)
 
 	while (backward < state->schedule->group_count && state->schedule->groups[backward].phase == SCHED_FORWARD)
 		backward++;
-	extend(life_of(state, SCHED_ACT, 0), 0, 0);
+	extend(life_of(state, DRAM_ACT, 0), 0, 0);
 	for (int i = 0; i < output->count; i++) {
-		extend(life_of(state, SCHED_ACT, output->nodes[i]), backward - 1, backward - 1);
+		extend(life_of(state, DRAM_ACT, output->nodes[i]), backward - 1, backward - 1);
 		if (backward < state->schedule->group_count && check_has_gradient(state, output->nodes[i]))
-			extend(life_of(state, SCHED_GRAD, output->nodes[i]), backward, backward);
+			extend(life_of(state, DRAM_GRAD, output->nodes[i]), backward, backward);
 	}
 }
 
 static uint64_t row_bits(const struct check_state *state, enum sched_tensor tensor, int node)
 {
-	// Masks are packed under `paper`.
-	if (state->paper && tensor == SCHED_MASK)
-		return check_mask_bits(&state->net->nodes[node]);
-	return 8 * check_row_bytes(state, tensor, node);
+	return state->paper && tensor == SCHED_MASK ? check_mask_bits(&state->net->nodes[node]) : 8 * check_row_bytes(state, tensor, node);
 }
 
-static int kept_rows(const struct check_state *state, enum sched_tensor tensor, int node)
+// Of a sample. Under `paper` kept rows are in the buffer, and statistics are not counted.
+static uint64_t bits_of(const struct check_state *state, enum check_dram what, int node)
 {
-	const uint16_t *flags = check_flags(state, tensor, node);
-	int rows = 0;
+	uint64_t height = (uint64_t)state->net->nodes[node].out.height;
+	int tensor = (int)what - DRAM_KEPT;
 
-	for (int y = 0; y < state->net->nodes[node].out.height; y++)
-		rows += (flags[y] & ROW_KEPT_EVER) != 0;
-	return rows;
+	if (what <= DRAM_MASK)
+		return height * row_bits(state, (enum sched_tensor)what, node);
+	if (state->paper)
+		return 0;
+	if (what >= DRAM_KEPT)
+		return (uint64_t)state->kept_rows[tensor * state->net->node_count + node] * row_bits(state, (enum sched_tensor)tensor, node);
+	switch (what) {
+	case DRAM_STATISTICS_ROWS:
+		return 8 * height * 2 * check_q_bytes(state, node);
+	case DRAM_SUMS_ROWS:
+		return 8 * height * 4 * check_q_bytes(state, node);
+	default:
+		return 8 * 2 * check_q_bytes(state, node);
+	}
 }
 
-static void add_life(const struct check_life *life, int64_t *change, uint64_t bits)
+// An array of so many parameters: fp16 and gradients in fp32, and, if there is an update, two more numbers in fp32.
+static uint64_t array_bytes(const struct check_state *state, uint64_t count)
 {
-	if (life->first > life->last)
-		return;
-	change[life->first] += (int64_t)bits;
-	change[life->last + 1] -= (int64_t)bits;
+	uint64_t bus = state->schedule->bus_bytes;
+	uint64_t halves = (2 * count + bus - 1) / bus * bus, floats = (4 * count + bus - 1) / bus * bus;
+
+	return halves + (state->options.update ? 3 : 1) * floats;
 }
 
 static uint64_t parameter_bytes(const struct check_state *state)
@@ -82,27 +86,32 @@ static uint64_t parameter_bytes(const struct check_state *state)
 		return 6 * (uint64_t)net_total_parameters(state->net);
 	for (int i = 0; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
+		uint64_t channels = (uint64_t)node->out.channels;
 
-		if (node->op == NET_CONV)
-			bytes += check_weight_bytes(state, node, node->out.channels, 2) + check_weight_bytes(state, node, node->out.channels, 4);
+		bytes += net_weights(node) > 0 ? array_bytes(state, (uint64_t)net_weights(node)) : 0;
+		bytes += node->bias ? array_bytes(state, channels) : 0;
+		bytes += node->op == NET_GN ? 2 * array_bytes(state, channels) : 0;
 	}
 	return bytes;
 }
 
 int check_footprint(struct check_state *state)
 {
-	int groups = state->schedule->group_count, nodes = state->net->node_count;
+	int groups = state->schedule->group_count;
 	int64_t *change = calloc((size_t)groups + 1, sizeof(*change)), bits = 0, most = 0;
 
 	if (change == NULL)
 		return wc_fail(state->err, WC_ERR_SYSTEM, "out of memory checking a schedule");
 	give_and_take(state);
-	for (int i = 0; i < 3 * nodes; i++) {
-		enum sched_tensor tensor = (enum sched_tensor)(i / nodes);
-		uint64_t row = (uint64_t)state->schedule->batch * row_bits(state, tensor, i % nodes);
+	for (int i = 0; i < DRAM_COUNT * state->net->node_count; i++) {
+		const struct check_life *life = &state->lives[i];
+		int64_t weight;
 
-		add_life(&state->lives[i], change, row * (uint64_t)state->net->nodes[i % nodes].out.height);
-		add_life(&state->kept_lives[i], change, row * (uint64_t)kept_rows(state, tensor, i % nodes));
+		if (life->first > life->last)
+			continue;
+		weight = state->schedule->batch * (int64_t)bits_of(state, (enum check_dram)(i / state->net->node_count), i % state->net->node_count);
+		change[life->first] += weight;
+		change[life->last + 1] -= weight;
 	}
 	for (int group = 0; group < groups; group++) {
 		bits += change[group];

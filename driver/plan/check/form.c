@@ -3,23 +3,38 @@
 // Form: that header and groups mean something for this network, before statements are looked at.
 #include "driver/plan/check/internal.h"
 
+// What the device has not is no fault of the schedule.
+static int form_network(struct check_state *state)
+{
+	const struct net *net = state->net;
+
+	for (int i = 1; i < net->node_count && !state->paper; i++) {
+		const struct net_node *node = &net->nodes[i];
+
+		if (node->op == NET_ADAPTIVE_POOL)
+			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of op %s: the device has none",
+				       node->name, net_op_name(node->op));
+		if (node->op == NET_CONV && node->conv.groups != 1)
+			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of %d groups: the device has none",
+				       node->name, node->conv.groups);
+	}
+	if (state->options.loss && net->nodes[net->node_count - 1].op != NET_LOSS)
+		return wc_fail(state->err, WC_ERR_INPUT, "cannot check the loss of network '%s': it has no loss node", net->name);
+	return 0;
+}
+
 int check_form_header(struct check_state *state)
 {
 	const struct schedule *schedule = state->schedule;
 
 	if (schedule->cores != 1)
 		return wc_fail(state->err, WC_ERR_INPUT, "cannot check a schedule for %d cores: it can be checked for 1 core", schedule->cores);
-	for (int i = 1; i < state->net->node_count && !state->paper; i++) {
-		enum net_op op = state->net->nodes[i].op;
-
-		if ((op != NET_CONV && op != NET_RELU) || state->net->nodes[i].input_count != 1)
-			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of op %s", state->net->nodes[i].name,
-				       net_op_name(op));
-	}
+	if (form_network(state) != 0)
+		return WC_ERR_INPUT;
 	if (schedule->batch < 1)
 		return check_fail(state, CHECK_FORM, -1, "batch is %d, at least 1 is needed", schedule->batch);
-	if (schedule->cols < 1 && !state->paper)
-		return check_fail(state, CHECK_FORM, -1, "the array has %d columns, at least 1 is needed", schedule->cols);
+	if ((schedule->rows < 1 || schedule->cols < 1) && !state->paper)
+		return check_fail(state, CHECK_FORM, -1, "the array is %dx%d, at least 1x1 is needed", schedule->rows, schedule->cols);
 	if (!state->paper && (schedule->bus_bytes == 0 || (schedule->bus_bytes & (schedule->bus_bytes - 1)) != 0))
 		return check_fail(state, CHECK_FORM, -1, "bus of %u bytes is not a power of two", schedule->bus_bytes);
 	if (schedule->group_count < 1)
@@ -34,17 +49,26 @@ int check_form_header(struct check_state *state)
 	return 0;
 }
 
+// A slice, of filters and of biases, starts where a beat starts.
 static int form_slice(struct check_state *state, int node, const struct sched_policy *policy, const char *word, int element_bytes)
 {
-	const struct net_node *conv = &state->net->nodes[node];
-	int64_t bytes;
+	const struct net_node *named = &state->net->nodes[node];
+	uint64_t bytes, bias_bytes;
 
 	if (policy->slice < 0)
-		return check_fail(state, CHECK_FORM, node, "'%s %s' has slices of %d channels", word, conv->name, policy->slice);
-	bytes = (int64_t)policy->slice * conv->in.channels * conv->conv.kernel_h * conv->conv.kernel_w * element_bytes;
-	if (!policy->resident && policy->slice < conv->out.channels && bytes % (int64_t)state->schedule->bus_bytes != 0)
-		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d' is %lld bytes, not a multiple of the bus of %u bytes", word,
-				  conv->name, policy->slice, (long long)bytes, state->schedule->bus_bytes);
+		return check_fail(state, CHECK_FORM, node, "'%s %s' has slices of %d channels", word, named->name, policy->slice);
+	if (policy->slice > 0 && named->op == NET_GN)
+		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d': gamma and beta pass whole", word, named->name, policy->slice);
+	if (policy->resident || policy->slice == 0 || policy->slice >= named->out.channels)
+		return 0;
+	bias_bytes = (uint64_t)policy->slice * (uint64_t)element_bytes;
+	bytes = bias_bytes * check_filter(named);
+	if (bytes % state->schedule->bus_bytes != 0)
+		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d' is %llu bytes, not a multiple of the bus of %u bytes", word,
+				  named->name, policy->slice, (unsigned long long)bytes, state->schedule->bus_bytes);
+	if (named->bias && bias_bytes % state->schedule->bus_bytes != 0)
+		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d' has %llu bytes of bias, not a multiple of the bus of %u bytes", word,
+				  named->name, policy->slice, (unsigned long long)bias_bytes, state->schedule->bus_bytes);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Form of statements: that each means something for this network and its group, before any is executed.
-#include "driver/plan/check/internal.h"
+#include "driver/plan/check/device.h"
 
 static const char *name_of(const struct check_state *state, int node)
 {
@@ -19,8 +19,8 @@ static int form_tensor(struct check_state *state, enum sched_tensor tensor, int 
 	op = net->nodes[node].op;
 	if (op == NET_LOSS)
 		return check_fail(state, CHECK_FORM, node, "the loss is not scheduled");
-	if (tensor == SCHED_MASK && op != NET_RELU && (op != NET_MAX_POOL || !state->paper))
-		return check_fail(state, CHECK_FORM, node, "only a ReLU has a mask");
+	if (tensor == SCHED_MASK && op != NET_RELU && op != NET_MAX_POOL)
+		return check_fail(state, CHECK_FORM, node, "only a ReLU and a max pool have a mask");
 	if (tensor == SCHED_GRAD && node == 0)
 		return check_fail(state, CHECK_FORM, node, "the image has no gradient");
 	if (tensor == SCHED_GRAD && !check_has_gradient(state, node))
@@ -50,7 +50,7 @@ static int form_clauses(struct check_state *state, const struct sched_statement 
 {
 	bool gradient = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD;
 
-	if (!state->paper && (statement->by != 0 || statement->through_count != 0 || statement->saved_count != 0 || statement->from_count != 0 ||
+	if (!state->paper && (statement->through_count != 0 || statement->saved_count != 0 || statement->from_count != 0 ||
 			      statement->to_count != 0 || statement->view))
 		return check_fail(state, CHECK_FORM, statement->node, "a clause that belongs to 'paper' accounting");
 	if (statement->from_count + statement->to_count != 0 && check_operator(state->net, statement) < 0 && statement->op != SCHED_COMPUTE)
@@ -160,7 +160,7 @@ static int form_compute(struct check_state *state, const struct sched_statement 
 		return form_gradient(state, statement);
 	if (op == NET_INPUT)
 		return check_fail(state, CHECK_FORM, statement->node, "the image is given, not computed");
-	if (op == NET_CONCAT)
+	if (op == NET_CONCAT && state->paper)
 		return check_fail(state, CHECK_FORM, statement->node, "a concatenation is a view of its pieces and is not computed");
 	if (statement->with == SCHED_WITH_ACT || (statement->with == SCHED_WITH_MASK && op != NET_RELU))
 		return check_fail(state, CHECK_FORM, statement->node, "the word behind has no meaning here");
@@ -183,8 +183,9 @@ static int form_operation(struct check_state *state, const struct sched_statemen
 			return check_fail(state, CHECK_FORM, statement->node, "'%s' is no gn and has no statistics", name_of(state, statement->node));
 		return 0;
 	case SCHED_SPLIT:
-		if (statement->tensor != SCHED_GRAD || op != NET_ADD)
-			return check_fail(state, CHECK_FORM, statement->node, "'%s' is no add and cannot be split", name_of(state, statement->node));
+		if (statement->tensor != SCHED_GRAD || (op != NET_ADD && (op != NET_CONCAT || state->paper)))
+			return check_fail(state, CHECK_FORM, statement->node, "'%s' is no add%s and cannot be split", name_of(state, statement->node),
+					  state->paper ? "" : " and no concatenation");
 		return 0;
 	default:
 		if (state->paper && statement->tensor == SCHED_MASK)
@@ -220,6 +221,17 @@ static int form_blocked(struct check_state *state, const struct sched_statement 
 		return 0;
 	return check_fail(state, CHECK_FORM, node, "'weight %s blocked' with rows %d:%d of 0:%d: it is worked on whole", name_of(state, node),
 			  statement->lo, statement->hi, height);
+}
+
+// A data gradient that sums over slices of output channels cuts K where the array does.
+static int form_sliced(struct check_state *state, const struct sched_statement *statement, int node)
+{
+	int slice = check_group(state)->weight[node].slice;
+
+	if (state->paper || !state->step.backward || !check_is_sliced(state, node) || slice % state->schedule->rows == 0)
+		return 0;
+	return check_fail(state, CHECK_FORM, statement->node, "a data gradient in slices of %d channels of '%s', not a multiple of the array's %d rows", slice,
+			  name_of(state, node), state->schedule->rows);
 }
 
 // What the statement reads and fills suits its clauses.
@@ -258,7 +270,7 @@ static int form_place(struct check_state *state, const struct sched_statement *s
 
 		if (node < group->first || node > group->last)
 			return check_fail(state, CHECK_FORM, statement->node, "it runs layer '%s', which the group does not cover", name_of(state, node));
-		if (form_blocked(state, statement, node) != 0)
+		if (form_blocked(state, statement, node) != 0 || form_sliced(state, statement, node) != 0)
 			return WC_ERR_INPUT;
 	}
 	if (group->phase == SCHED_FORWARD && step->operator_count > 0 && statement->tensor == SCHED_GRAD)
@@ -270,13 +282,10 @@ int check_form_statement(struct check_state *state)
 {
 	const struct sched_statement *statement = check_statement(state);
 	struct row_range rows = {statement->lo, statement->hi};
-	bool paper_op = statement->op == SCHED_FREE || statement->op == SCHED_STATISTICS || statement->op == SCHED_SPLIT;
 	int rc;
 
 	if (statement->op == SCHED_FREE)
 		rows = (struct row_range){0, 1};
-	if (paper_op && !state->paper)
-		return check_fail(state, CHECK_FORM, statement->node, "a statement that belongs to 'paper' accounting");
 	rc = form_tensor(state, statement->tensor, statement->node, rows);
 	if (rc != 0)
 		return rc;

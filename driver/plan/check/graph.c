@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph as schedules see it: a concatenation is its pieces, and a tensor's readers are those that read it directly or through concatenations.
+// The graph as schedules see it: a view is its pieces, and a tensor's readers are those that read it directly or through views.
 #include "driver/plan/check/internal.h"
 
 #include <stdlib.h>
@@ -15,18 +15,24 @@ int check_output(const struct net *net)
 	return last->op == NET_LOSS ? last->inputs[0] : net->node_count - 1;
 }
 
+// A concatenation that is its pieces.
+static bool is_view(const struct check_graph *graph, const struct net_node *node)
+{
+	return graph->views && node->op == NET_CONCAT;
+}
+
 // Count both kinds of lists; false if they outgrow the limits.
 static bool count_lists(struct check_graph *graph, const struct net *net, size_t *total)
 {
 	*total = 0;
 	for (int i = 0; i < net->node_count; i++) {
 		const struct net_node *node = &net->nodes[i];
-		int count = node->op == NET_CONCAT ? 0 : 1;
+		int count = is_view(graph, node) ? 0 : 1;
 
 		for (int k = 0; k < node->input_count; k++) {
 			const struct check_list *input = &graph->leaves[node->inputs[k]];
 
-			if (node->op != NET_CONCAT)
+			if (!is_view(graph, node))
 				*total += (size_t)input->count;
 			else
 				count += input->count;
@@ -51,9 +57,9 @@ static void fill_leaves(struct check_graph *graph, const struct net *net)
 		leaves->nodes = next;
 		next += leaves->count;
 		leaves->count = 0;
-		if (node->op != NET_CONCAT)
+		if (!is_view(graph, node))
 			leaves->nodes[leaves->count++] = i;
-		for (int k = 0; node->op == NET_CONCAT && k < node->input_count; k++) {
+		for (int k = 0; is_view(graph, node) && k < node->input_count; k++) {
 			for (int j = 0; j < graph->leaves[node->inputs[k]].count; j++)
 				leaves->nodes[leaves->count++] = graph->leaves[node->inputs[k]].nodes[j];
 		}
@@ -69,7 +75,7 @@ static void visit_readers(struct check_graph *graph, const struct net *net, bool
 		const int *inputs = node != NULL ? node->inputs : &last;
 		int count = node != NULL ? node->input_count : net->nodes[last].op != NET_LOSS;
 
-		for (int k = 0; k < count && !(node != NULL && node->op == NET_CONCAT); k++) {
+		for (int k = 0; k < count && !(node != NULL && is_view(graph, node)); k++) {
 			const struct check_list *leaves = &graph->leaves[inputs[k]];
 
 			for (int j = 0; j < leaves->count; j++) {
@@ -101,12 +107,12 @@ static int require_one_use(const struct check_graph *graph, const struct net *ne
 	return 0;
 }
 
-int check_graph_init(struct check_graph *graph, const struct net *net, struct wc_error *err)
+int check_graph_init(struct check_graph *graph, const struct net *net, bool views, struct wc_error *err)
 {
 	size_t total, nodes = (size_t)net->node_count;
 	int *next;
 
-	*graph = (struct check_graph){.leaves = calloc(nodes, sizeof(*graph->leaves)), .readers = calloc(nodes, sizeof(*graph->readers))};
+	*graph = (struct check_graph){.views = views, .leaves = calloc(nodes, sizeof(*graph->leaves)), .readers = calloc(nodes, sizeof(*graph->readers))};
 	if (graph->leaves == NULL || graph->readers == NULL)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory checking a schedule");
 	if (!count_lists(graph, net, &total))
@@ -139,7 +145,7 @@ void check_graph_release(struct check_graph *graph)
 
 bool check_has_gradient(const struct check_state *state, int node)
 {
-	return state->paper ? state->net->nodes[node].has_gradient : node > 0;
+	return state->net->nodes[node].has_gradient;
 }
 
 // Readers of a tensor at or behind `reader` in the network's order.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the checker share: the state of the symbolic execution, what a statement reads and fills, and the
-// geometry of rows. A concatenation has no rows of its own: wherever it is named, its pieces are meant.
+// geometry of rows. Under `paper` a concatenation has no rows of its own: wherever it is named, its pieces are meant. Under
+// `device` it is a tensor like any other, a reader of its pieces, and the only piece of itself.
 #ifndef WC_CHECK_INTERNAL_H
 #define WC_CHECK_INTERNAL_H
 
 #include <stddef.h>
 
 #include "driver/plan/check/check.h"
+#include "driver/plan/check/graph.h"
 
 // Half-open rows of a tensor; empty if hi <= lo.
 struct row_range {
@@ -28,26 +30,14 @@ enum row_flag {
 	ROW_ALIASED = 1 << 9,     // grad: the slab's row is a view of an add's gradient
 	ROW_VIEWED = 1 << 10,     // grad: DRAM's row is a view of an add's gradient
 	ROW_LOST = 1 << 11,       // grad: the slab is there, but the row has been overwritten by what shares its room
-	ROW_KEPT_EVER = 1 << 12,  // some strip has put it into boundary storage
+	ROW_MADE = 1 << 12,       // act: this strip has computed it
+	ROW_KEPT_EVER = 1 << 13,  // some strip has put it into boundary storage
 };
 
 // How many readers' parts a row of a gradient is the sum of, wherever it is.
 struct check_parts {
 	uint16_t slab, stored, kept, kept_before;
 	uint16_t computed; // the most that any statement has made
-};
-
-// The nodes that a concatenation stands for, or the readers of a tensor: ascending, one entry per use. A network's last
-// node, if it is no loss, is read by the caller, who counts as the reader node_count.
-struct check_list {
-	int *nodes; // inside the graph's pool
-	int count;
-};
-
-struct check_graph {
-	int *pool;                  // owned
-	struct check_list *leaves;  // [node]: the node itself but for a concatenation; owned
-	struct check_list *readers; // [node]: empty for a concatenation; owned
 };
 
 enum use_role {
@@ -106,7 +96,16 @@ struct check_alias {
 	bool root_there;
 };
 
-// Groups in which DRAM holds a tensor; first > last: never.
+// What DRAM holds of a node beside parameters: its tensors, a normalization's statistics and sums, the rows' partial sums that
+// they are made from, and rows kept.
+enum check_dram {
+	DRAM_ACT = SCHED_ACT, DRAM_GRAD = SCHED_GRAD, DRAM_MASK = SCHED_MASK,
+	DRAM_STATISTICS, DRAM_SUMS, DRAM_STATISTICS_ROWS, DRAM_SUMS_ROWS,
+	DRAM_KEPT,                 // and two more, by tensor
+	DRAM_COUNT = DRAM_KEPT + 3,
+};
+
+// Groups in which DRAM holds it; first > last: never.
 struct check_life {
 	int first, last;
 };
@@ -116,6 +115,7 @@ struct check_state {
 	const struct net *net;
 	struct check_result *result;
 	struct wc_error *err;
+	struct check_options options;
 	bool paper;               // accounting
 	struct check_graph graph;
 	uint16_t *flags;          // all rows of all tensors; owned
@@ -125,8 +125,8 @@ struct check_state {
 	int *accumulated_in;      // [node]: the last group that has accumulated into it, -1; owned
 	int *counted, *summed;    // [node]: rows of a normalization in the statistics of forward, in the sums of backward; owned
 	struct check_work *work;  // [node]: as the reader; owned
-	struct check_life *lives; // [tensor * node_count + node]; owned
-	struct check_life *kept_lives; // likewise, of boundary storage in DRAM; `device`; owned
+	struct check_life *lives; // [enum check_dram * node_count + node]; owned
+	int *kept_rows;           // [tensor * node_count + node]: of a sample, kept by all strips; owned
 	int *viewed;              // [node]: the add whose gradient in DRAM a gradient is a view of, -1; owned
 	struct check_step step;   // of the statement at hand
 	struct check_slab *slabs; // of the strip at hand; owned
@@ -136,7 +136,9 @@ struct check_state {
 	int alias_count, alias_capacity;
 	int64_t *change;          // [statement]: bytes of slabs of a sample that begin there, less those that have ended; owned
 	int change_capacity;
-	uint64_t kept_bytes;      // of a sample, kept by the strip before; `paper`
+	int64_t slab_bytes;       // of a sample, live at the statement at hand
+	uint64_t resident_bytes;  // of the group at hand
+	uint64_t kept_bytes, kept_here; // of a sample, kept by the strip before and by this one; `paper`
 	uint64_t mask_bits[2];    // read, written; `paper`
 	double bound;             // of all that has been counted, and the group at hand, from above
 	struct check_place place; // being executed
@@ -163,11 +165,7 @@ void check_give_gradient(struct check_state *state);
 // Room for `count` elements of an owned array. 0, or WC_ERR_SYSTEM with the error set.
 int check_reserve(struct check_state *state, void **array, int *capacity, int count, size_t element_bytes);
 
-// graph.c: concatenations looked through, and readers.
-int check_graph_init(struct check_graph *graph, const struct net *net, struct wc_error *err);
-void check_graph_release(struct check_graph *graph);
-// The node whose tensor is the network's output; it may be a concatenation.
-int check_output(const struct net *net);
+// graph.c, see graph.h.
 // Whether the schedule has a gradient of that tensor.
 bool check_has_gradient(const struct check_state *state, int node);
 // Parts of a tensor's gradient that are there before, and behind, the one of `reader`.
@@ -220,6 +218,10 @@ int check_end_strip(struct check_state *state);
 // Behind a group: nothing kept by its last strip is handed on.
 int check_forget_kept(struct check_state *state);
 
+// compute.c: rows of an activation, or of a gradient (`work`: NULL, or where to count rows).
+int check_compute_activation(struct check_state *state, const struct check_use *use);
+int check_compute_gradient(struct check_state *state, const struct check_use *use, struct check_work *work);
+
 // fill.c: what a statement fills.
 int check_fill(struct check_state *state, const struct check_use *use);
 // A slab's rows go to DRAM, or, with a use that streams, results of the operator.
@@ -251,17 +253,17 @@ int check_lay_out(struct check_state *state);
 // Behind the strip: forget them.
 void check_clear_slabs(struct check_state *state);
 
-// buffer.c: occupancy of the strip at state->place (statement is used as a cursor).
+// buffer.c: occupancy. Before a strip is executed, and before each of its statements, with what those before have left.
 int check_buffer_strip(struct check_state *state);
+int check_buffer_statement(struct check_state *state);
+// `bytes` are live at state->place: CHECK_BUFFER, about `node`, unless they fit; `who` needs them.
+int check_occupy(struct check_state *state, int node, const char *who, uint64_t bytes);
 
 // traffic.c: bytes and commands of the statement at state->place in all iterations, before check_count(): it looks at
-// accumulated_in for first cuts. Of a group: resident sums and weights.
+// what has been counted and accumulated before. Of a group: resident sums and weights.
 void check_traffic_group(struct check_state *state);
 void check_traffic_statement(struct check_state *state);
 void check_add_bytes(struct check_state *state, enum wc_class class, bool write, uint64_t bytes);
-// Whether an accumulate of the statement at state->place continues sums even in the group's first iteration: an earlier
-// group, or an earlier statement of this one, accumulates into the node.
-bool check_continues_sums(const struct check_state *state, int node);
 
 // paper.c: the same under `paper` accounting.
 void check_paper_group(struct check_state *state);
@@ -271,10 +273,8 @@ uint64_t check_resident_bytes(const struct check_state *state, int node, const s
 // Masks, of which only the sum is rounded to bytes.
 void check_paper_masks(struct check_state *state);
 
-// footprint.c: when DRAM holds what. The group at hand stores or reads rows of a tensor there.
-void check_touch_dram(struct check_state *state, enum sched_tensor tensor, int node);
-// The same of its rows in boundary storage under `device`.
-void check_touch_kept(struct check_state *state, enum sched_tensor tensor, int node);
+// footprint.c: when DRAM holds what. The group at hand stores or reads some of it there.
+void check_touch_dram(struct check_state *state, enum check_dram what, int node);
 // Behind the last group: result->footprint_bytes. 0 or WC_ERR_SYSTEM.
 int check_footprint(struct check_state *state);
 
@@ -293,8 +293,12 @@ int64_t check_class_size(int lo, int hi, int stride, int residue);
 uint64_t check_row_bytes(const struct check_state *state, enum sched_tensor tensor, int node);
 // Bits of a row of a mask.
 uint64_t check_mask_bits(const struct net_node *node);
-// Output channels of slice `index` of a convolution's weights, 0 behind the last; `slice` 0 is all at once.
+// Bytes rounded up to the bus, which `paper` schedules have none of.
+uint64_t check_whole_beats(const struct check_state *state, uint64_t bytes);
+// Output channels of slice `index` of a convolution's or fully connected layer's weights, 0 behind the last; `slice` 0 is all at once.
 int check_slice_channels(const struct net_node *node, int slice, int index);
+// Weights of one output channel.
+uint64_t check_filter(const struct net_node *node);
 // Bytes of `channels` output channels of fp16 weights (element_bytes 2) or fp32 gradients (4), rounded up to the bus.
 uint64_t check_weight_bytes(const struct check_state *state, const struct net_node *node, int channels, int element_bytes);
 

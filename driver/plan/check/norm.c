@@ -118,11 +118,14 @@ int check_normalize(struct check_state *state)
 static int accumulate(struct check_state *state, int node, struct row_range rows)
 {
 	int *accumulated_in = &state->accumulated_in[node];
+	// Under `device` a normalization's rows wait for the last of them.
+	bool waits = !state->paper && state->net->nodes[node].op == NET_GN && state->summed[node] + rows.hi - rows.lo < height_of(state, node);
 
-	if (check_group(state)->wgrad[node].resident && *accumulated_in >= 0 && *accumulated_in != state->place.group)
+	if (!waits && check_group(state)->wgrad[node].resident && *accumulated_in >= 0 && *accumulated_in != state->place.group)
 		return check_fail(state, CHECK_ORDER, node, "resident sums start from zero, but group %d has accumulated into '%s'",
 				  *accumulated_in, state->net->nodes[node].name);
-	*accumulated_in = state->place.group;
+	if (!waits)
+		*accumulated_in = state->place.group;
 	state->summed[node] += rows.hi - rows.lo;
 	state->result->macs += (uint64_t)state->schedule->batch * check_row_macs(&state->net->nodes[node]) * (uint64_t)(rows.hi - rows.lo);
 	return check_mark_once(state, SCHED_GRAD, node, rows, ROW_ACCUMULATED, "accumulated", "accumulated are");

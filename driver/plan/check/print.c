@@ -46,7 +46,9 @@ void schedule_check_print(const struct check_result *result, const struct schedu
 	}
 	fprintf(file, "proven: the output of %d samples is computed and stored whole%s\n", schedule->batch,
 		result->forward_only ? "; forward only" : ", every weight gradient row is accumulated once");
-	check_place_text(place, sizeof(place), schedule, net, &result->peak);
+	snprintf(place, sizeof(place), "loss or update");
+	if (result->peak.group >= 0)
+		check_place_text(place, sizeof(place), schedule, net, &result->peak);
 	fprintf(file, "peak of live bytes in the buffer %" PRIu64 " of %u, in %s", result->peak_bytes, schedule->buffer_bytes, place);
 	if (result->peak.statement >= 0) {
 		const struct sched_group *group = &schedule->groups[result->peak.group];

@@ -13,8 +13,10 @@ static int ceil_div(int a, int b)
 	return -floor_div(-a, b);
 }
 
-static uint64_t round_up(uint64_t bytes, uint64_t bus_bytes)
+uint64_t check_whole_beats(const struct check_state *state, uint64_t bytes)
 {
+	uint64_t bus_bytes = state->paper ? 1 : state->schedule->bus_bytes;
+
 	return (bytes + bus_bytes - 1) / bus_bytes * bus_bytes;
 }
 
@@ -112,7 +114,7 @@ uint64_t check_row_bytes(const struct check_state *state, enum sched_tensor tens
 
 	if (state->paper)
 		return tensor == SCHED_MASK ? 0 : elements * 2;
-	return round_up(tensor == SCHED_MASK ? (elements + 7) / 8 : elements * 2, state->schedule->bus_bytes);
+	return check_whole_beats(state, tensor == SCHED_MASK ? (check_mask_bits(&state->net->nodes[node]) + 7) / 8 : elements * 2);
 }
 
 // A ReLU's mask has a bit per element, a max pool's index so many that they tell its taps apart.
@@ -140,9 +142,12 @@ int check_slice_channels(const struct net_node *node, int slice, int index)
 	return channels - lo < slice ? (int)(channels - lo) : slice;
 }
 
+uint64_t check_filter(const struct net_node *node)
+{
+	return (uint64_t)net_weights(node) / (uint64_t)node->out.channels;
+}
+
 uint64_t check_weight_bytes(const struct check_state *state, const struct net_node *node, int channels, int element_bytes)
 {
-	uint64_t filter = (uint64_t)node->in.channels * (uint64_t)node->conv.kernel_h * (uint64_t)node->conv.kernel_w;
-
-	return round_up(filter * (uint64_t)channels * (uint64_t)element_bytes, state->schedule->bus_bytes);
+	return check_whole_beats(state, check_filter(node) * (uint64_t)channels * (uint64_t)element_bytes);
 }

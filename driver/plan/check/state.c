@@ -39,7 +39,7 @@ void check_state_release(struct check_state *state)
 	free(state->summed);
 	free(state->work);
 	free(state->lives);
-	free(state->kept_lives);
+	free(state->kept_rows);
 	free(state->viewed);
 	free(state->step.uses);
 	free(state->step.remade);
@@ -76,14 +76,14 @@ static bool allocate(struct check_state *state, size_t nodes, size_t heights)
 	state->counted = calloc(nodes, sizeof(*state->counted));
 	state->summed = calloc(nodes, sizeof(*state->summed));
 	state->work = calloc(nodes, sizeof(*state->work));
-	state->lives = calloc(3 * nodes, sizeof(*state->lives));
-	state->kept_lives = calloc(3 * nodes, sizeof(*state->kept_lives));
+	state->lives = calloc(DRAM_COUNT * nodes, sizeof(*state->lives));
+	state->kept_rows = calloc(3 * nodes, sizeof(*state->kept_rows));
 	state->viewed = calloc(nodes, sizeof(*state->viewed));
 	state->slab_first = calloc(3 * nodes, sizeof(*state->slab_first));
 	state->slab_now = calloc(3 * nodes, sizeof(*state->slab_now));
 	return state->flags != NULL && state->rows != NULL && state->parts != NULL && state->part_rows != NULL && state->accumulated_in != NULL &&
-	       state->counted != NULL && state->summed != NULL && state->work != NULL && state->lives != NULL && state->kept_lives != NULL &&
-	       state->viewed != NULL && state->slab_first != NULL && state->slab_now != NULL;
+	       state->counted != NULL && state->summed != NULL && state->work != NULL && state->lives != NULL && state->kept_rows != NULL && state->viewed != NULL &&
+	       state->slab_first != NULL && state->slab_now != NULL;
 }
 
 int check_state_init(struct check_state *state)
@@ -91,7 +91,7 @@ int check_state_init(struct check_state *state)
 	size_t nodes = (size_t)state->net->node_count, heights = 0;
 	uint16_t *next;
 	struct check_parts *next_parts;
-	int rc = check_graph_init(&state->graph, state->net, state->err);
+	int rc = check_graph_init(&state->graph, state->net, state->paper, state->err);
 
 	if (rc != 0)
 		return rc;
@@ -105,15 +105,16 @@ int check_state_init(struct check_state *state)
 		state->rows[i] = next;
 		next += state->net->nodes[i % nodes].out.height;
 		state->slab_first[i] = state->slab_now[i] = -1;
-		state->lives[i] = state->kept_lives[i] = (struct check_life){0, -1};
 	}
+	for (size_t i = 0; i < DRAM_COUNT * nodes; i++)
+		state->lives[i] = (struct check_life){0, -1};
 	for (size_t i = 0; i < nodes; i++) {
 		state->part_rows[i] = next_parts;
 		next_parts += state->net->nodes[i].out.height;
 		state->accumulated_in[i] = state->viewed[i] = -1;
 	}
 	check_set_flags(check_flags(state, SCHED_ACT, 0), (struct row_range){0, state->net->nodes[0].out.height}, ROW_STORED);
-	if (!state->paper)
-		check_give_gradient(state); // a device schedule's forward groups may load it, to no use
+	if (!state->paper && state->net->nodes[nodes - 1].op != NET_LOSS)
+		check_give_gradient(state); // no loss makes it: forward groups may load it, to no use
 	return 0;
 }

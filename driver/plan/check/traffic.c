@@ -1,140 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DRAM bytes and commands, after driver/README.md, "DRAM bytes under `device` accounting": every iteration with its
-// own number of samples; there are at most two numbers, that of a full iteration and that of the last.
-#include "driver/plan/check/internal.h"
+// DRAM bytes and commands of statements, after driver/README.md, "DRAM bytes under `device` accounting" and "Graphs on the device": every
+// iteration with its own number of samples; there are at most two numbers, that of a full iteration and that of the last.
+#include "driver/plan/check/device.h"
 
-enum direction { READ, WRITE };
-
-void check_add_bytes(struct check_state *state, enum wc_class class, bool write, uint64_t bytes)
+static enum wc_class class_of(const struct sched_statement *statement)
 {
-	if (write)
-		state->result->write_bytes[class] += bytes;
-	else
-		state->result->read_bytes[class] += bytes;
+	if (statement->op != SCHED_LOAD && statement->op != SCHED_STORE)
+		return WC_CLASS_BOUNDARY;
+	if (statement->tensor == SCHED_ACT)
+		return statement->node == 0 ? WC_CLASS_IO : WC_CLASS_ACTIVATION;
+	return statement->tensor == SCHED_GRAD ? WC_CLASS_GRADIENT : WC_CLASS_MASK;
 }
 
-static void add_commands(struct check_state *state, uint64_t commands)
+static void add_transfer(struct check_state *state, const struct sched_statement *statement, const struct check_iterations *run)
 {
-	state->result->commands += commands;
-	check_add_bytes(state, WC_CLASS_COMMAND, READ, commands * CHECK_COMMAND_BYTES);
+	bool read = statement->op == SCHED_LOAD || statement->op == SCHED_TAKE;
+	uint64_t rows = run->samples * (uint64_t)(statement->hi - statement->lo);
+
+	check_move(state, class_of(statement), read ? CHECK_READ : CHECK_WRITE, rows * check_row_bytes(state, statement->tensor, statement->node), run->times);
 }
 
-static uint64_t tiles(uint64_t elements, int size)
+// A part for each of a node's inputs that has a gradient.
+static uint64_t parts_of(const struct check_state *state, const struct net_node *node)
 {
-	return (elements + (uint64_t)size - 1) / (uint64_t)size;
+	uint64_t parts = 0;
+
+	for (int i = 0; i < node->input_count; i++)
+		parts += check_has_gradient(state, node->inputs[i]);
+	return parts;
 }
 
-static void add_transfer(struct check_state *state, const struct sched_statement *statement, uint64_t samples, uint64_t times)
+// Residue classes with a pixel in the interval.
+static uint64_t classes_of(const struct net_node *pool, const struct sched_statement *statement)
 {
-	uint64_t row_bytes = check_row_bytes(state, statement->tensor, statement->node);
-	enum direction direction = statement->op == SCHED_LOAD || statement->op == SCHED_TAKE ? READ : WRITE;
-	enum wc_class class = WC_CLASS_BOUNDARY;
+	uint64_t rows = 0, columns = 0;
 
-	if (statement->op == SCHED_LOAD || statement->op == SCHED_STORE) {
-		if (statement->tensor == SCHED_ACT)
-			class = statement->node == 0 ? WC_CLASS_IO : WC_CLASS_ACTIVATION;
-		else
-			class = statement->tensor == SCHED_GRAD ? WC_CLASS_GRADIENT : WC_CLASS_MASK;
-	}
-	check_add_bytes(state, class, direction, times * samples * (uint64_t)(statement->hi - statement->lo) * row_bytes);
-	add_commands(state, times);
+	for (int y = 0; y < pool->conv.stride_h; y++)
+		rows += check_class_size(statement->lo, statement->hi, pool->conv.stride_h, y) > 0;
+	for (int x = 0; x < pool->conv.stride_w; x++)
+		columns += check_class_size(0, pool->in.width, pool->conv.stride_w, x) > 0;
+	return rows * columns;
 }
 
-// All of a convolution's weights (fp16) or weight gradient (fp32), slice by slice.
-static void add_slices(struct check_state *state, int node, int slice, enum wc_class class, enum direction direction, uint64_t times)
+static void add_activation(struct check_state *state, const struct sched_statement *statement, const struct check_iterations *run)
 {
-	const struct net_node *conv = &state->net->nodes[node];
-	int element_bytes = class == WC_CLASS_WEIGHT ? 2 : 4;
-	int channels;
+	const struct net_node *node = &state->net->nodes[statement->node];
 
-	for (int i = 0; (channels = check_slice_channels(conv, slice, i)) > 0; i++) {
-		check_add_bytes(state, class, direction, times * check_weight_bytes(state, conv, channels, element_bytes));
-		add_commands(state, times);
-	}
-}
-
-// The slice in which a policy has the device work; what is resident is worked on whole.
-static int working_slice(const struct sched_policy *policy)
-{
-	return policy->resident ? 0 : policy->slice;
-}
-
-static void add_forward(struct check_state *state, const struct sched_statement *statement, uint64_t samples, uint64_t times)
-{
-	const struct sched_policy *weight = &check_group(state)->weight[statement->node];
-	const struct net_node *conv = &state->net->nodes[statement->node];
-	uint64_t pixels = samples * (uint64_t)(statement->hi - statement->lo) * (uint64_t)conv->out.width;
-	int channels;
-
-	if (!weight->resident)
-		add_slices(state, statement->node, weight->slice, WC_CLASS_WEIGHT, READ, times);
-	for (int i = 0; (channels = check_slice_channels(conv, working_slice(weight), i)) > 0; i++)
-		add_commands(state, times * tiles(pixels, CHECK_ACC_ROWS) * tiles((uint64_t)channels, state->schedule->cols));
-}
-
-static void add_data_gradient(struct check_state *state, const struct sched_statement *statement, int operator, uint64_t samples,
-			      uint64_t times)
-{
-	const struct net_node *conv = &state->net->nodes[operator];
-
-	if (!check_group(state)->weight[operator].resident)
-		add_slices(state, operator, 0, WC_CLASS_WEIGHT, READ, times);
-	for (int y = 0; y < conv->conv.stride_h; y++) {
-		for (int x = 0; x < conv->conv.stride_w; x++) {
-			int64_t rows = check_class_size(statement->lo, statement->hi, conv->conv.stride_h, y);
-			int64_t columns = check_class_size(0, conv->in.width, conv->conv.stride_w, x);
-			uint64_t pixels = samples * (uint64_t)rows * (uint64_t)columns;
-
-			add_commands(state, times * tiles(pixels, CHECK_ACC_ROWS) * tiles((uint64_t)conv->in.channels, state->schedule->cols));
-		}
+	switch (node->op) {
+	case NET_CONV:
+	case NET_FC:
+		check_traffic_forward(state, statement, run);
+		break;
+	case NET_GN:
+		check_traffic_norm(state, statement, run);
+		break;
+	case NET_ADD:
+		check_commands(state, run->times * (uint64_t)(node->input_count - 1));
+		break;
+	case NET_CONCAT:
+		check_commands(state, run->times * (uint64_t)node->input_count);
+		break;
+	default: // ReLUs and pools
+		check_commands(state, run->times);
+		break;
 	}
 }
 
-// `fresh` iterations of `times` start the sums from zero: 1 for the very first cut of the node, else 0.
-static void add_accumulate(struct check_state *state, const struct sched_statement *statement, uint64_t times, uint64_t fresh)
+static void add_gradient(struct check_state *state, const struct sched_statement *statement, const struct check_iterations *run)
 {
-	const struct sched_policy *wgrad = &check_group(state)->wgrad[statement->node];
-	const struct net_node *conv = &state->net->nodes[statement->node];
-	uint64_t filter = (uint64_t)conv->in.channels * (uint64_t)conv->conv.kernel_h * (uint64_t)conv->conv.kernel_w;
-	int channels;
+	int reader = check_operator(state->net, statement);
+	const struct net_node *node = &state->net->nodes[reader];
 
-	if (!wgrad->resident) {
-		add_slices(state, statement->node, wgrad->slice, WC_CLASS_WEIGHT_GRADIENT, READ, times - fresh);
-		add_slices(state, statement->node, wgrad->slice, WC_CLASS_WEIGHT_GRADIENT, WRITE, times);
+	switch (node->op) {
+	case NET_CONV:
+	case NET_FC:
+		check_traffic_data_gradient(state, statement, reader, run);
+		break;
+	case NET_GN:
+		check_traffic_norm(state, statement, run);
+		break;
+	case NET_MAX_POOL:
+	case NET_AVG_POOL:
+		check_commands(state, run->times * classes_of(node, statement));
+		break;
+	default: // ReLUs and global pools
+		check_commands(state, run->times);
+		break;
 	}
-	for (int i = 0; (channels = check_slice_channels(conv, working_slice(wgrad), i)) > 0; i++)
-		add_commands(state, times * tiles((uint64_t)channels, CHECK_ACC_ROWS) * tiles(filter, state->schedule->cols));
+	// A part that is added to a sum so far is made apart.
+	if (check_parts_before(state, statement->node, reader) > 0)
+		check_commands(state, run->times);
 }
 
-bool check_continues_sums(const struct check_state *state, int node)
-{
-	const struct sched_strip *strip = &check_group(state)->strips[state->place.strip];
-
-	for (int i = 0; i < state->place.statement; i++) {
-		if (strip->statements[i].op == SCHED_ACCUMULATE && strip->statements[i].node == node)
-			return true;
-	}
-	return state->accumulated_in[node] >= 0;
-}
-
-static void add_statement(struct check_state *state, uint64_t samples, uint64_t times, bool first_iteration)
+static void add_statement(struct check_state *state, const struct check_iterations *run)
 {
 	const struct sched_statement *statement = check_statement(state);
-	int operator = check_operator(state->net, statement);
 
-	if (times == 0 || samples == 0)
+	if (run->times == 0 || run->samples == 0)
 		return;
-	if (statement->op == SCHED_ACCUMULATE)
-		add_accumulate(state, statement, times, first_iteration && !check_continues_sums(state, statement->node) ? 1 : 0);
-	else if (statement->op != SCHED_COMPUTE)
-		add_transfer(state, statement, samples, times);
-	else if (state->net->nodes[operator].op == NET_RELU)
-		add_commands(state, times);
-	else if (statement->tensor == SCHED_ACT)
-		add_forward(state, statement, samples, times);
-	else
-		add_data_gradient(state, statement, operator, samples, times);
+	switch (statement->op) {
+	case SCHED_COMPUTE:
+		if (statement->tensor == SCHED_ACT)
+			add_activation(state, statement, run);
+		else
+			add_gradient(state, statement, run);
+		break;
+	case SCHED_ACCUMULATE:
+		check_traffic_accumulate(state, statement, run);
+		break;
+	case SCHED_STATISTICS:
+		check_traffic_norm(state, statement, run);
+		break;
+	case SCHED_SPLIT:
+		check_commands(state, run->times * parts_of(state, &state->net->nodes[statement->node]));
+		break;
+	case SCHED_FREE:
+		break;
+	default:
+		add_transfer(state, statement, run);
+		break;
+	}
 }
 
 void check_traffic_statement(struct check_state *state)
@@ -146,8 +132,8 @@ void check_traffic_statement(struct check_state *state)
 		check_paper_statement(state);
 		return;
 	}
-	add_statement(state, (uint64_t)sub_batch, (uint64_t)full, true);
-	add_statement(state, (uint64_t)rest, 1, full == 0);
+	add_statement(state, &(struct check_iterations){(uint64_t)sub_batch, (uint64_t)full, true});
+	add_statement(state, &(struct check_iterations){(uint64_t)rest, 1, full == 0});
 }
 
 void check_traffic_group(struct check_state *state)
@@ -159,9 +145,15 @@ void check_traffic_group(struct check_state *state)
 		return;
 	}
 	for (int node = 0; node < state->net->node_count; node++) {
-		if (group->weight[node].resident)
-			add_slices(state, node, 0, WC_CLASS_WEIGHT, READ, 1);
-		if (group->wgrad[node].resident)
-			add_slices(state, node, 0, WC_CLASS_WEIGHT_GRADIENT, WRITE, 1);
+		bool norm = state->net->nodes[node].op == NET_GN;
+
+		if (group->weight[node].resident && norm)
+			check_move(state, WC_CLASS_WEIGHT, CHECK_READ, 2 * check_h_bytes(state, node), 1);
+		else if (group->weight[node].resident)
+			check_move_weights(state, node, 0, true, 1);
+		if (group->wgrad[node].resident && norm)
+			check_move(state, WC_CLASS_WEIGHT_GRADIENT, CHECK_WRITE, 2 * check_q_bytes(state, node), 1);
+		else if (group->wgrad[node].resident)
+			check_move_sums(state, node, 0, CHECK_WRITE, 1);
 	}
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What runs by itself: the loss over the whole batch, between forward and backward, and the update over all parameters, behind backward.
+#include "driver/plan/check/device.h"
+
+enum {
+	LABEL_BYTES = 4, LOSS_BYTES = 4,  // of a sample
+	GRADIENT_BYTES = 4,
+	OPTIMIZER_BYTES = 8,              // master and momentum, fp32 each
+	WEIGHT_BYTES = 2,
+	UPDATE_BYTES = 18,                // of a parameter in the buffer
+};
+
+int check_loss(struct check_state *state)
+{
+	int output = check_output(state->net), samples = state->schedule->batch;
+	uint64_t rows = (uint64_t)samples * check_row_bytes(state, SCHED_ACT, output), room;
+
+	state->place = (struct check_place){-1, -1, -1, 0};
+	check_move(state, WC_CLASS_ACTIVATION, CHECK_READ, rows, 1);
+	check_move(state, WC_CLASS_IO, CHECK_READ, (uint64_t)samples * LABEL_BYTES, 1);
+	check_move(state, WC_CLASS_GRADIENT, CHECK_WRITE, rows, 1);
+	check_move(state, WC_CLASS_IO, CHECK_WRITE, (uint64_t)samples * LOSS_BYTES, 1);
+	check_commands(state, 1);
+	room = 2 * rows + check_whole_beats(state, (uint64_t)samples * LABEL_BYTES) + check_whole_beats(state, (uint64_t)samples * LOSS_BYTES) +
+	       check_whole_beats(state, 4 * (uint64_t)state->net->nodes[output].out.channels);
+	return check_occupy(state, state->net->node_count - 1, "the loss of the batch needs", room);
+}
+
+static uint64_t block_size(const struct check_state *state)
+{
+	uint64_t block = CHECK_UPDATE_BLOCK;
+
+	while (block > 1 && check_whole_beats(state, block * UPDATE_BYTES) > state->schedule->buffer_bytes)
+		block /= 2;
+	return block;
+}
+
+// One array of `count` parameters, which begins on a beat.
+static int update(struct check_state *state, int node, uint64_t count)
+{
+	uint64_t block = block_size(state);
+	int rc = 0;
+
+	for (uint64_t lo = 0; rc == 0 && lo < count; lo += block) {
+		uint64_t n = count - lo < block ? count - lo : block;
+
+		check_move(state, WC_CLASS_WEIGHT_GRADIENT, CHECK_READ, n * GRADIENT_BYTES, 1);
+		check_move(state, WC_CLASS_OPTIMIZER, CHECK_READ, n * OPTIMIZER_BYTES, 1);
+		check_move(state, WC_CLASS_OPTIMIZER, CHECK_WRITE, n * OPTIMIZER_BYTES, 1);
+		check_move(state, WC_CLASS_WEIGHT, CHECK_WRITE, n * WEIGHT_BYTES, 1);
+		check_commands(state, 1);
+		rc = check_occupy(state, node, "a block of the update needs", check_whole_beats(state, n * UPDATE_BYTES));
+	}
+	return rc;
+}
+
+int check_update(struct check_state *state)
+{
+	int rc = 0;
+
+	state->place = (struct check_place){-1, -1, -1, 0};
+	for (int i = 1; rc == 0 && i < state->net->node_count; i++) {
+		const struct net_node *node = &state->net->nodes[i];
+		uint64_t channels = (uint64_t)node->out.channels;
+
+		rc = update(state, i, node->op == NET_GN ? channels : (uint64_t)net_weights(node));
+		if (rc == 0 && (node->op == NET_GN || node->bias))
+			rc = update(state, i, channels);
+	}
+	return rc;
+}
