@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which rows a statement of a `paper` schedule has to do with, row by row from driver/README.md. See graph_machine.h.
+// Which rows a statement of a schedule has to do with, row by row from driver/README.md. See graph_machine.h.
 #include <criterion/criterion.h>
 
 #include "tests/check/graph_machine.h"
@@ -81,7 +81,7 @@ static void add(struct list *list, struct access access)
 	if (found >= 0 && streams[found].hi > 0) {
 		access.stream_lo = streams[found].lo;
 		access.stream_hi = streams[found].hi;
-	} else if (found >= 0 || access.kind == GRAPH_MASK) {
+	} else if (found >= 0 || (access.kind == GRAPH_MASK && !list->machine->device)) {
 		access.stream_lo = access.lo;
 		access.stream_hi = access.hi;
 	}

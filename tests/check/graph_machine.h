@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A brute-force interpreter of `paper` schedules on graphs, the checker's opponent there. Like interpret.h's it shares no code with the
+// A brute-force interpreter of schedules on graphs, `paper` and `device`, the checker's opponent there. Like interpret.h's it shares no code with the
 // checker and argues about nothing: it runs every iteration on every sample with a value per row, in slabs that are memory, really shared by views
 // and by what works in place, and compares every row that is read or made with what it should be (truth.h).
 #ifndef GRAPH_MACHINE_H
@@ -53,16 +53,18 @@ enum { GRAPH_SLABS = 512 };
 struct graph_machine {
 	const struct schedule *schedule;
 	const struct net *net;
+	bool device;                    // accounting
 	const struct sched_group *group;
 	const struct sched_strip *strip;
 	int at;                         // the statement being run
 	int sample_first, sample_count;
 	struct truth truth;
-	struct values dram, kept_before, kept_now;
+	struct values dram, kept_before, kept_now, kept_forward;
 	uint64_t kept_before_bytes, kept_now_bytes; // of a sample
 	uint64_t *statistics, *sums;    // [sample * node_count + node]
 	int *counted, *summed;          // rows in them
 	uint64_t *weights, *resident;   // [node]
+	bool *begun;                    // [node]: some sums are in DRAM
 	struct graph_slab slabs[GRAPH_SLABS];
 	int slab_count;
 	struct graph_run *run;
@@ -84,6 +86,11 @@ uint64_t *graph_cell(const struct graph_machine *machine, int kind, int node, in
 // Row y of a view is one from now on.
 void graph_split_off(struct graph_machine *machine, int node, int y);
 bool graph_is_split_off(const struct graph_machine *machine, int node, int y);
+// Bytes of a row in the buffer.
+uint64_t graph_row_bytes(const struct graph_machine *machine, int kind, int node);
+// `device`: what the statement at hand takes beside slabs, and what stays for the whole group.
+uint64_t graph_room(const struct graph_machine *machine);
+uint64_t graph_stays(const struct graph_machine *machine);
 // Live bytes between open and close.
 uint64_t graph_bytes(const struct graph_machine *machine);
 

@@ -138,13 +138,19 @@ static void weigh(struct graph_machine *machine, int node, uint64_t value)
 
 static void add_sums(struct step *step, int node)
 {
+	bool device = step->machine->device;
+
 	for (int y = step->statement->lo; y < step->statement->hi; y++) {
 		uint64_t value = truth_sum(node, y, chain_gradient(step, node, y), operand(step, step->machine->net->nodes[node].inputs[0], y));
 
 		*sum_of(step, step->machine->sums, node) += value;
 		++*of_node(step, step->machine->summed, node);
-		weigh(step->machine, node, value);
+		if (!device)
+			weigh(step->machine, node, value);
 	}
+	// gamma's and beta's gradients are made with the last rows.
+	if (device && *of_node(step, step->machine->summed, node) == step->machine->net->nodes[node].out.height)
+		weigh(step->machine, node, *sum_of(step, step->machine->sums, node));
 }
 
 static void add_statistics(struct step *step, int node)
@@ -197,6 +203,8 @@ static uint64_t fetched(struct step *step, const struct access *access, int y)
 				 ? garbage()
 				 : *values_at(from, access->kind, access->node, machine->sample_first + step->sample, y);
 
+	if (is_garbage(value) && machine->device && machine->group->phase == SCHED_BACKWARD && step->statement->op == SCHED_TAKE)
+		value = *values_at(&machine->kept_forward, access->kind, access->node, machine->sample_first + step->sample, y);
 	if (is_garbage(value))
 		machine->run->wrong_read = true;
 	return value;
@@ -245,6 +253,8 @@ static void put(struct step *step, const struct access *access, int y, uint64_t 
 		*values_at(&machine->dram, access->kind, access->node, global, y) = value;
 	} else {
 		*values_at(&machine->kept_now, access->kind, access->node, global, y) = value;
+		if (machine->group->phase == SCHED_FORWARD)
+			*values_at(&machine->kept_forward, access->kind, access->node, global, y) = value;
 	}
 }
 
@@ -325,7 +335,7 @@ static void run_statement(struct graph_machine *machine)
 	uint64_t bytes;
 
 	graph_open(machine);
-	for (int i = 0; i < step.count && statement->op == SCHED_KEEP; i++)
+	for (int i = 0; i < step.count && statement->op == SCHED_KEEP && !machine->device; i++)
 		machine->kept_now_bytes += 2 * (uint64_t)(accesses[i].hi - accesses[i].lo) * (uint64_t)machine->net->nodes[accesses[i].node].out.width *
 					   (uint64_t)machine->net->nodes[accesses[i].node].out.channels;
 	bytes = graph_bytes(machine);
@@ -337,6 +347,8 @@ static void run_statement(struct graph_machine *machine)
 		for (int y = accesses[i].lo; y < accesses[i].hi && accesses[i].role == ACCESS_MADE; y++)
 			graph_split_off(machine, accesses[i].node, y);
 	}
+	if (statement->op == SCHED_ACCUMULATE)
+		machine->begun[statement->node] = true;
 	graph_close(machine);
 }
 
@@ -439,15 +451,17 @@ struct graph_run graph_run(const struct schedule *schedule, const struct net *ne
 	struct graph_run run = {0};
 	struct graph_machine *machine = calloc(1, sizeof(*machine));
 	size_t nodes = (size_t)net->node_count, all = nodes * (size_t)schedule->batch;
-	struct values *values[] = {&machine->dram, &machine->kept_before, &machine->kept_now};
+	struct values *values[] = {&machine->dram, &machine->kept_before, &machine->kept_now, &machine->kept_forward};
 	const int image = 0;
 
 	cr_assert_not_null(machine);
 	machine->schedule = schedule;
 	machine->net = net;
+	machine->device = schedule->accounting == SCHED_DEVICE;
 	machine->run = &run;
+	truth_set_views(!machine->device);
 	truth_init(&machine->truth, net, schedule->batch);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		values_init(values[i], net, schedule->batch);
 	machine->statistics = calloc(all, sizeof(uint64_t));
 	machine->sums = calloc(all, sizeof(uint64_t));
@@ -455,10 +469,11 @@ struct graph_run graph_run(const struct schedule *schedule, const struct net *ne
 	machine->summed = calloc(all, sizeof(int));
 	machine->weights = calloc(nodes, sizeof(uint64_t));
 	machine->resident = calloc(nodes, sizeof(uint64_t));
-	cr_assert(machine->statistics && machine->sums && machine->counted && machine->summed && machine->weights && machine->resident);
+	machine->begun = calloc(nodes, sizeof(bool));
+	cr_assert(machine->begun && machine->statistics && machine->sums && machine->counted && machine->summed && machine->weights && machine->resident);
 	give(machine, GRAPH_ACT, &image, 1);
 	run_groups(machine, last);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		values_release(values[i]);
 	truth_release(&machine->truth);
 	free(machine->statistics);
@@ -467,6 +482,7 @@ struct graph_run graph_run(const struct schedule *schedule, const struct net *ne
 	free(machine->summed);
 	free(machine->weights);
 	free(machine->resident);
+	free(machine->begun);
 	free(machine);
 	return run;
 }

@@ -160,9 +160,24 @@ static struct memory_block *dying(const struct graph_machine *machine, const str
 	return slab->block;
 }
 
-static uint64_t row_bytes(const struct graph_machine *machine, int node)
+// Under `device` masks have slabs, of a bit an element or as many as tell a pool's taps apart, and all rows are whole beats.
+uint64_t graph_row_bytes(const struct graph_machine *machine, int kind, int node)
 {
-	return 2 * (uint64_t)machine->net->nodes[node].out.width * (uint64_t)machine->net->nodes[node].out.channels;
+	const struct net_node *at = &machine->net->nodes[node];
+	uint64_t elements = (uint64_t)at->out.width * (uint64_t)at->out.channels, bus = machine->device ? machine->schedule->bus_bytes : 1, bits = 16;
+
+	if (kind == GRAPH_MASK) {
+		for (bits = 0; at->op == NET_MAX_POOL && 1 << bits < at->conv.kernel_h * at->conv.kernel_w; bits++)
+			;
+		bits = at->op == NET_MAX_POOL ? bits : 1;
+	}
+	return (elements * bits + 8 * bus - 1) / (8 * bus) * bus;
+}
+
+// A concatenation's pieces.
+static bool is_view(const struct graph_machine *machine, int tensor)
+{
+	return !machine->device && machine->net->nodes[tensor].op == NET_CONCAT;
 }
 
 static struct memory_block *new_block(const struct graph_machine *machine, const struct graph_slab *slab)
@@ -177,8 +192,25 @@ static struct memory_block *new_block(const struct graph_machine *machine, const
 		block->value[i] = garbage();
 	block->lo = slab->lo;
 	block->hi = slab->hi;
-	block->bytes = (uint64_t)(slab->hi - slab->lo) * row_bytes(machine, slab->node);
+	block->bytes = (uint64_t)(slab->hi - slab->lo) * graph_row_bytes(machine, slab->kind, slab->node);
 	return block;
+}
+
+// Under `device` a split's last first part alone takes its gradient's place.
+static bool last_first_part(const struct graph_machine *machine, const struct sched_statement *split, int node)
+{
+	const struct net_node *at = &machine->net->nodes[split->node];
+	int last = -1;
+
+	if (!machine->device || split->op != SCHED_SPLIT)
+		return true;
+	for (int i = 0; i < at->input_count; i++) {
+		struct truth_part parts[TRUTH_PARTS];
+
+		if (machine->net->nodes[at->inputs[i]].has_gradient && truth_parts(machine->net, at->inputs[i], parts) > 0 && parts[0].reader == split->node)
+			last = at->inputs[i];
+	}
+	return node == last;
 }
 
 // An operand of one piece whose block a slab made by this statement takes over.
@@ -189,13 +221,15 @@ static struct memory_block *taken_over(const struct graph_machine *machine, cons
 	int count = graph_accesses(machine, machine->at, accesses);
 	bool whole = false;
 
+	if (slab->kind == GRAPH_MASK || !last_first_part(machine, statement, slab->node))
+		return NULL;
 	for (int i = 0; i < count; i++)
 		whole |= accesses[i].role == ACCESS_MADE && accesses[i].kind == slab->kind && accesses[i].node == slab->node &&
-			 machine->net->nodes[accesses[i].tensor].op != NET_CONCAT && accesses[i].stream_hi == 0;
+			 !is_view(machine, accesses[i].tensor) && accesses[i].stream_hi == 0;
 	for (int i = 0; i < count && whole && statement->op != SCHED_LOAD; i++) {
 		struct memory_block *block;
 
-		if (!in_place(machine, &accesses[i]) || machine->net->nodes[accesses[i].tensor].op == NET_CONCAT)
+		if (!in_place(machine, &accesses[i]) || is_view(machine, accesses[i].tensor))
 			continue;
 		block = dying(machine, &accesses[i], slab->lo, slab->hi);
 		// A split's other parts have found it taken.
@@ -258,7 +292,7 @@ static uint64_t joined_bytes(const struct graph_machine *machine)
 	for (int i = 0; i < count; i++) {
 		const struct graph_slab *slab = live(machine, accesses[i].kind, accesses[i].node);
 
-		concat |= machine->net->nodes[accesses[i].tensor].op == NET_CONCAT;
+		concat |= is_view(machine, accesses[i].tensor);
 		if (accesses[i].role != ACCESS_MADE || accesses[i].kind == GRAPH_MASK || slab == NULL || slab->first != machine->at || accesses[i].stream_hi > 0)
 			continue;
 		lo = slab->lo;
@@ -302,6 +336,8 @@ uint64_t graph_bytes(const struct graph_machine *machine)
 		if (first)
 			bytes += machine->slabs[i].block->bytes;
 	}
+	if (machine->device)
+		return whole + graph_room(machine) + graph_stays(machine) + (uint64_t)machine->sample_count * bytes;
 	for (int i = 0; i < machine->net->node_count; i++)
 		whole += parameters(&machine->net->nodes[i], &machine->group->weight[i]) + parameters(&machine->net->nodes[i], &machine->group->wgrad[i]);
 	return whole + (uint64_t)machine->sample_count * (bytes - joined_bytes(machine));

@@ -6,7 +6,7 @@
 
 #include "tests/check/graph_machine.h"
 #include "tests/check/graphs.h"
-#include "tests/check/mutate_paper.h"
+#include "tests/check/mutate_graph.h"
 
 static void mutate_many(enum graph_name name, int rounds)
 {
@@ -23,10 +23,10 @@ static void mutate_many(enum graph_name name, int rounds)
 		uint64_t seed = random.state;
 
 		fixture_schedule(&schedule, &net, graph->text);
-		mutate_paper(&schedule, &net, &random);
+		mutate_graph(&schedule, &net, &random);
 		if (random_below(&random, 3) == 0)
-			mutate_paper(&schedule, &net, &random);
-		judge_paper(&schedule, &net, seed, &verdicts);
+			mutate_graph(&schedule, &net, &random);
+		judge_graph(&schedule, &net, seed, &verdicts);
 		schedule_release(&schedule);
 	}
 	net_release(&net);
@@ -102,7 +102,7 @@ Test(paper_mutations, the_unchanged_schedules_agree)
 
 		graph_net(&net, graph_cases[i].yaml);
 		fixture_schedule(&schedule, &net, graph_cases[i].text);
-		judge_paper(&schedule, &net, 0, &verdicts);
+		judge_graph(&schedule, &net, 0, &verdicts);
 		schedule_release(&schedule);
 		net_release(&net);
 	}

@@ -8,11 +8,23 @@
 
 enum { ACT, GRAD, MASK };
 
+static bool views = true;
+
+void truth_set_views(bool are_views)
+{
+	views = are_views;
+}
+
+static bool is_view(const struct net_node *node)
+{
+	return views && node->op == NET_CONCAT;
+}
+
 int truth_pieces(const struct net *net, int node, int pieces[TRUTH_PIECES])
 {
 	int count = 0;
 
-	if (net->nodes[node].op != NET_CONCAT) {
+	if (!is_view(&net->nodes[node])) {
 		pieces[0] = node;
 		return 1;
 	}
@@ -30,7 +42,7 @@ int truth_parts(const struct net *net, int node, struct truth_part parts[TRUTH_P
 		bool caller = reader == net->node_count;
 		int inputs = caller ? net->nodes[reader - 1].op != NET_LOSS : net->nodes[reader].input_count;
 
-		if (!caller && net->nodes[reader].op == NET_CONCAT)
+		if (!caller && is_view(&net->nodes[reader]))
 			continue;
 		for (int i = 0; i < inputs; i++) {
 			int found = truth_pieces(net, caller ? reader - 1 : net->nodes[reader].inputs[i], pieces);
@@ -39,7 +51,8 @@ int truth_parts(const struct net *net, int node, struct truth_part parts[TRUTH_P
 				if (pieces[j] != node)
 					continue;
 				cr_assert_lt(count, TRUTH_PARTS);
-				parts[count++] = (struct truth_part){reader, i, j};
+				// A concatenation that is none takes its gradient apart by inputs.
+				parts[count++] = (struct truth_part){reader, i, !caller && net->nodes[reader].op == NET_CONCAT ? i : j};
 			}
 		}
 	}
@@ -203,7 +216,7 @@ static void forward(struct sample *sample)
 
 		for (int y = 0; at->op == NET_GN && y < at->out.height; y++)
 			*statistics += truth_statistic(node, y, act_row(sample, at->inputs[0], y));
-		for (int y = 0; at->op != NET_CONCAT && at->op != NET_LOSS && y < at->out.height; y++) {
+		for (int y = 0; !is_view(at) && at->op != NET_LOSS && y < at->out.height; y++) {
 			uint64_t value = truth_forward(net, node, y, *statistics, act_row, sample);
 
 			*values_at(&truth->values, ACT, node, sample->index, y) = value;
@@ -236,7 +249,7 @@ static void backward(struct sample *sample)
 		struct truth_part parts[TRUTH_PARTS];
 		int count = truth_parts(net, node, parts);
 
-		if (at->op == NET_CONCAT || at->op == NET_LOSS)
+		if (is_view(at) || at->op == NET_LOSS)
 			continue;
 		for (int y = 0; y < at->out.height; y++) {
 			uint64_t sum = 0, input = act_row(sample, at->inputs[0], y < at->in.height ? y : 0);

@@ -24,10 +24,13 @@ struct truth {
 	uint64_t *weights;                   // [node]: the parameters' gradient
 };
 
+// Whether concatenations are views, as under `paper`, or tensors of their own. Of all that follows, until it is said again.
+void truth_set_views(bool views);
+
 void truth_init(struct truth *truth, const struct net *net, int samples);
 void truth_release(struct truth *truth);
 
-// The nodes that a tensor stands for: itself, or a concatenation's pieces. Returns their number.
+// The nodes that a tensor stands for: itself, or a view's pieces. Returns their number.
 int truth_pieces(const struct net *net, int node, int pieces[TRUTH_PIECES]);
 // The parts of a tensor's gradient in the order in which they are added. Returns their number.
 int truth_parts(const struct net *net, int node, struct truth_part parts[TRUTH_PARTS]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See mutate_paper.h.
-#include "tests/check/mutate_paper.h"
+// See mutate_graph.h.
+#include "tests/check/mutate_graph.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -43,10 +43,18 @@ static void forget(struct sched_operand *list, int *count, int at)
 	--*count;
 }
 
-// Drop a clause, change the rows of one, or add one.
-static void mutate_clause(struct sched_statement *statement, const struct net *net, struct random *random)
+// Drop a clause, change the rows of one, or add one; `device` knows `by` alone.
+static void mutate_clause(struct sched_statement *statement, const struct net *net, struct random *random, bool device)
 {
 	struct sched_operand tensor = {(enum sched_tensor)random_below(random, 2), (int16_t)random_below(random, net->node_count), 0, 0};
+
+	if (device) {
+		const struct net_node *node = &net->nodes[statement->node];
+
+		if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD && node->consumer_count > 0)
+			statement->by = node->consumers[random_below(random, node->consumer_count)];
+		return;
+	}
 
 	switch (random_below(random, 8)) {
 	case 0:
@@ -103,7 +111,7 @@ static void add_transfer(struct sched_strip *strip, struct random *random)
 	insert(strip, at, statement);
 }
 
-static void mutate_statement(struct sched_strip *strip, const struct net *net, struct random *random)
+static void mutate_statement(struct sched_strip *strip, const struct net *net, struct random *random, bool device)
 {
 	int at = random_below(random, strip->statement_count), other = random_below(random, strip->statement_count);
 	struct sched_statement *statement = &strip->statements[at];
@@ -152,7 +160,7 @@ static void mutate_statement(struct sched_strip *strip, const struct net *net, s
 		return;
 	}
 	default:
-		mutate_clause(statement, net, random);
+		mutate_clause(statement, net, random, device);
 		return;
 	}
 	clamp(net, statement->node, &statement->lo, &statement->hi);
@@ -167,6 +175,19 @@ static void shift_strip(struct sched_strip *strip, const struct net *net, int by
 	}
 }
 
+// What passes through the buffer in slices, or stays. The nodes that have such policies are a group's own.
+static void mutate_policy(const struct schedule *schedule, struct sched_group *group, const struct net *net, struct random *random)
+{
+	int node = group->first + random_below(random, group->last - group->first + 1);
+	struct sched_policy *policy = group->phase == SCHED_BACKWARD && random_below(random, 2) == 0 ? &group->wgrad[node] : &group->weight[node];
+
+	*policy = (struct sched_policy){0};
+	if (random_below(random, 2) == 0)
+		policy->resident = true;
+	else if (random_below(random, 2) == 0 && net->nodes[node].op != NET_GN)
+		policy->slice = schedule->rows * (1 + random_below(random, 4));
+}
+
 static void mutate_group(struct schedule *schedule, const struct net *net, struct random *random)
 {
 	struct sched_group *group = &schedule->groups[random_below(random, schedule->group_count)];
@@ -174,6 +195,10 @@ static void mutate_group(struct schedule *schedule, const struct net *net, struc
 	int node = 1 + random_below(random, net->node_count - 1);
 	struct sched_policy policy = {.resident = random_below(random, 2) == 0, .slice = random_below(random, 2)};
 
+	if (schedule->accounting == SCHED_DEVICE && random_below(random, 3) == 0) {
+		mutate_policy(schedule, group, net, random);
+		return;
+	}
 	switch (random_below(random, 7)) {
 	case 0:
 		shift_strip(strip, net, random_step(random));
@@ -198,7 +223,7 @@ static void mutate_group(struct schedule *schedule, const struct net *net, struc
 	}
 }
 
-void mutate_paper(struct schedule *schedule, const struct net *net, struct random *random)
+void mutate_graph(struct schedule *schedule, const struct net *net, struct random *random)
 {
 	struct sched_group *group = &schedule->groups[random_below(random, schedule->group_count)];
 	struct sched_strip *strip = &group->strips[random_below(random, group->strip_count)];
@@ -206,7 +231,7 @@ void mutate_paper(struct schedule *schedule, const struct net *net, struct rando
 	if (random_below(random, 6) == 0 || strip->statement_count == 0)
 		mutate_group(schedule, net, random);
 	else
-		mutate_statement(strip, net, random);
+		mutate_statement(strip, net, random, schedule->accounting == SCHED_DEVICE);
 }
 
 // The verdict contradicts the interpreter.
@@ -239,10 +264,13 @@ static void compare(const struct schedule *schedule, const struct net *net, cons
 
 	snprintf(what, sizeof(what), "seed %" PRIu64 "\n%s", seed, text);
 	free(text);
-	compare_paper_account(schedule, net, result, what);
+	if (schedule->accounting == SCHED_PAPER)
+		compare_paper_account(schedule, net, result, what);
+	else
+		compare_account(schedule, net, result, what);
 }
 
-void judge_paper(const struct schedule *schedule, const struct net *net, uint64_t seed, struct verdicts *verdicts)
+void judge_graph(const struct schedule *schedule, const struct net *net, uint64_t seed, struct verdicts *verdicts)
 {
 	struct check_result result;
 	struct graph_run run;
