@@ -134,82 +134,6 @@ static const char concat[] =
 	"load act:input=0:4\n"
 	"accumulate s=0:4\n";
 
-// Bytes of a row: image, c0, g0 and r0 32; c1 and p 16.
-static const char norm_strips_net[] =
-	"name: ns\ninput: {height: 8, width: 4, channels: 4}\nnodes:\n"
-	"  - {name: c0, op: conv, channels: 4, kernel: 3, pad: 1}\n"
-	"  - {name: g0, op: gn, group_channels: 2}\n"
-	"  - {name: r0, op: relu}\n"
-	"  - {name: c1, op: conv, channels: 4, kernel: 3, stride: 2, pad: 1}\n"
-	"  - {name: p, op: global_pool}\n"
-	"  - {name: loss, op: loss}\n";
-
-static const char norm_strips[] =
-	"schedule 1\nnet ns\nbatch 3\narray 4x4\nbuffer 8192\nbus 16\n"
-	"group forward c0 g0\nsub_batch 3\ntiling 2ps\n"
-	"strip 0\n"
-	"load act:input=0:4\n"
-	"compute act:c0=0:3\n"
-	"store act:c0=0:3\n"
-	"statistics g0=0:3\n"
-	"keep act:input=2:4\n"
-	"strip 1\n"
-	"take act:input=2:4\n"
-	"load act:input=4:8\n"
-	"compute act:c0=3:8\n"
-	"store act:c0=3:8\n"
-	"statistics g0=3:8\n"
-	"group forward g0 p\nsub_batch 2\ntiling 2ps\nweight g0 resident\n"
-	"strip 0\n"
-	"load act:c0=0:4\n"
-	"compute act:g0=0:4\n"
-	"compute act:r0=0:4\n"
-	"compute act:c1=0:2\n"
-	"keep act:r0=3:4\n"
-	"keep act:c1=0:2\n"
-	"strip 1\n"
-	"load act:c0=4:8\n"
-	"compute act:g0=4:8\n"
-	"take act:r0=3:4\n"
-	"compute act:r0=4:8\n"
-	"take act:c1=0:2\n"
-	"compute act:c1=2:4\n"
-	"compute act:p=0:1\n"
-	"store act:p=0:1\n"
-	"group backward g0 p\nsub_batch 2\ntiling 2ps\nweight g0 resident\nweight c1 resident\nwgrad c1 resident\n"
-	"strip 0\n"
-	"load grad:p=0:1\n"
-	"compute grad:c1=2:4\n"
-	"load act:c0=3:8\n"
-	"compute act:g0=3:8\n"
-	"compute act:r0=3:8\n"
-	"accumulate c1=2:4\n"
-	"compute grad:r0=4:8\n"
-	"compute grad:g0=4:8 act\n"
-	"statistics g0=4:8\n"
-	"store grad:g0=4:8\n"
-	"keep grad:c1=2:3\n"
-	"strip 1\n"
-	"load grad:p=0:1\n"
-	"compute grad:c1=0:2\n"
-	"take grad:c1=2:3\n"
-	"load act:c0=0:4\n"
-	"compute act:g0=0:4\n"
-	"compute act:r0=0:4\n"
-	"accumulate c1=0:2\n"
-	"compute grad:r0=0:4\n"
-	"compute grad:g0=0:4 act\n"
-	"statistics g0=0:4\n"
-	"store grad:g0=0:4\n"
-	"group backward c0 g0\nsub_batch 3\n"
-	"strip 0\n"
-	"load grad:g0=0:8\n"
-	"load act:c0=0:8\n"
-	"compute grad:c0=0:8\n"
-	"free act:c0\n"
-	"load act:input=0:8\n"
-	"accumulate c0=0:8\n";
-
 // Bytes of a row: image and c0 64; c1, sc and a 48; p 24, padded to 32.
 static const char slices_net[] =
 	"name: sl\ninput: {height: 4, width: 4, channels: 8}\nnodes:\n"
@@ -318,7 +242,7 @@ static const char pools[] =
 const struct graph_case device_cases[DEVICE_COUNT] = {
 	[DEVICE_RESIDUAL] = {"residual", residual_net, residual},
 	[DEVICE_CONCAT] = {"concat", concat_net, concat},
-	[DEVICE_NORM_STRIPS] = {"norm strips", norm_strips_net, norm_strips},
+	[DEVICE_NORM_STRIPS] = {"norm strips", device_norm_strips_net, device_norm_strips},
 	[DEVICE_SLICES] = {"slices", slices_net, slices},
 	[DEVICE_POOLS] = {"pools", pools_net, pools},
 };

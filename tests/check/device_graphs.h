@@ -10,6 +10,7 @@
 // hand over lines and partial sums; convolutions with biases in slices, whose input several read; pools block by block, a ReLU made again.
 enum device_name { DEVICE_RESIDUAL, DEVICE_CONCAT, DEVICE_NORM_STRIPS, DEVICE_SLICES, DEVICE_POOLS, DEVICE_COUNT };
 
+extern const char device_norm_strips_net[], device_norm_strips[]; // device_graphs_norm.c
 extern const struct graph_case device_cases[DEVICE_COUNT];
 
 // Parse `text` for the case's network and check it, with loss and update.
