@@ -144,6 +144,5 @@ void account_resident(struct count *count, bool sums, int index)
 		return;
 	}
 	count_weights(count, sums, node, node->out.channels, element_bytes);
-	if (sums || use_computes(count->group, index))
-		count_bias(count, sums, node, node->out.channels, element_bytes);
+	count_bias(count, sums, node, node->out.channels, element_bytes);
 }

@@ -63,6 +63,8 @@ static int check_one_group(struct check_state *state, int index)
 	}
 	state->place = whole;
 	rc = check_forget_kept(state);
+	if (rc == 0)
+		rc = check_whole_norms(state);
 	if (rc != 0)
 		return rc;
 	for (int node = 0; node < state->net->node_count; node++) {

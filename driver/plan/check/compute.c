@@ -3,13 +3,14 @@
 // What a statement computes: its work is counted, and rows that its group may not compute again are refused.
 #include "driver/plan/check/internal.h"
 
-// Under `device` a gn's or ReLU's rows may be made again in another strip or group of forward; any row may in backward, and in `overl`.
+// Under `device` a gn's or ReLU's rows may be made again in forward, in another slab; any row may in backward, and in `overl`.
 int check_compute_activation(struct check_state *state, const struct check_use *use)
 {
 	const struct sched_group *group = check_group(state);
 	uint16_t *flags = check_flags(state, use->tensor, use->node);
 	uint64_t row_macs = (uint64_t)state->schedule->batch * check_row_macs(&state->net->nodes[use->node]);
 	bool recompute = group->phase == SCHED_BACKWARD;
+	struct row_range again = check_find_rows(flags, use->rows, ROW_FILLED, true);
 	bool remake = !state->paper && (state->net->nodes[use->node].op == NET_RELU || state->net->nodes[use->node].op == NET_GN);
 
 	for (int y = use->rows.lo; y < use->rows.hi; y++) {
@@ -19,12 +20,22 @@ int check_compute_activation(struct check_state *state, const struct check_use *
 	}
 	if (recompute)
 		return 0;
-	if (remake && check_mark_once(state, SCHED_ACT, use->node, use->rows, ROW_MADE, "computed", "the strip has computed") != 0)
-		return WC_ERR_INPUT;
+	if (remake && !row_range_empty(again))
+		return check_fail_rows(state, CHECK_TWICE, &(struct check_rows_fault){SCHED_ACT, use->node, use->rows, again, ROW_FILLED, "the slab has"},
+				       "act:%s rows %d:%d are computed a second time", state->net->nodes[use->node].name, again.lo, again.hi);
 	if (group->tiling != SCHED_TILING_OVERL && !remake)
 		return check_mark_once(state, SCHED_ACT, use->node, use->rows, ROW_COMPUTED, "computed", "computed are");
 	check_set_flags(flags, use->rows, ROW_COMPUTED);
 	return 0;
+}
+
+// Under `device` so may rows of a gradient through the gn or ReLU that alone reads the tensor, in another slab.
+static bool is_remade_gradient(const struct check_state *state, const struct check_use *use)
+{
+	enum net_op op = state->net->nodes[state->step.operators[0]].op;
+
+	return !state->paper && (op == NET_RELU || op == NET_GN) && check_parts_all(state, use->node) == 1 &&
+	       row_range_empty(check_find_rows(check_flags(state, SCHED_GRAD, use->node), use->rows, ROW_FILLED, true));
 }
 
 int check_compute_gradient(struct check_state *state, const struct check_use *use, struct check_work *work)
@@ -40,7 +51,7 @@ int check_compute_gradient(struct check_state *state, const struct check_use *us
 		fault.fault.lo++;
 	for (fault.fault.hi = fault.fault.lo; fault.fault.hi < use->rows.hi && parts[fault.fault.hi].computed >= use->parts;)
 		fault.fault.hi++;
-	if (!row_range_empty(fault.fault) && check_group(state)->tiling != SCHED_TILING_OVERL)
+	if (!row_range_empty(fault.fault) && check_group(state)->tiling != SCHED_TILING_OVERL && !is_remade_gradient(state, use))
 		return check_fail_rows(state, CHECK_TWICE, &fault, "grad:%s rows %d:%d are computed a second time", state->net->nodes[use->node].name,
 				       fault.fault.lo, fault.fault.hi);
 	for (int y = use->rows.lo; y < use->rows.hi; y++) {

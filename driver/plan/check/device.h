@@ -22,7 +22,7 @@ uint64_t check_tiles(uint64_t elements, int size);
 // parameters.c: convolutions and fully connected layers. Whether a group's weights come in more slices than one.
 bool check_is_sliced(const struct check_state *state, int node);
 // All filters (fp16) or their sums (fp32), with biases if `bias`, slice by slice.
-void check_move_weights(struct check_state *state, int node, int slice, bool bias, uint64_t times);
+void check_move_weights(struct check_state *state, int node, int slice, uint64_t times);
 void check_move_sums(struct check_state *state, int node, int slice, enum check_direction direction, uint64_t times);
 void check_traffic_forward(struct check_state *state, const struct sched_statement *statement, const struct check_iterations *run);
 void check_traffic_data_gradient(struct check_state *state, const struct sched_statement *statement, int operator, const struct check_iterations *run);

@@ -61,7 +61,7 @@ static uint64_t bits_of(const struct check_state *state, enum check_dram what, i
 		return (uint64_t)state->kept_rows[tensor * state->net->node_count + node] * row_bits(state, (enum sched_tensor)tensor, node);
 	switch (what) {
 	case DRAM_STATISTICS_ROWS:
-		return 8 * height * 2 * check_q_bytes(state, node);
+		return 8 * (height * 2 + 1) * check_q_bytes(state, node); // with the shift
 	case DRAM_SUMS_ROWS:
 		return 8 * height * 4 * check_q_bytes(state, node);
 	default:

@@ -30,8 +30,7 @@ enum row_flag {
 	ROW_ALIASED = 1 << 9,     // grad: the slab's row is a view of an add's gradient
 	ROW_VIEWED = 1 << 10,     // grad: DRAM's row is a view of an add's gradient
 	ROW_LOST = 1 << 11,       // grad: the slab is there, but the row has been overwritten by what shares its room
-	ROW_MADE = 1 << 12,       // act: this strip has computed it
-	ROW_KEPT_EVER = 1 << 13,  // some strip has put it into boundary storage
+	ROW_KEPT_EVER = 1 << 12,  // some strip has put it into boundary storage
 };
 
 // How many readers' parts a row of a gradient is the sum of, wherever it is.
@@ -247,6 +246,8 @@ void check_slab_rows(const struct check_use *use, struct row_range rows[2]);
 // step; check_count() then marks what the statement has added.
 int check_normalize(struct check_state *state);
 int check_count(struct check_state *state);
+// Behind a group of a `device` schedule: it has all rows of a normalization or none.
+int check_whole_norms(struct check_state *state);
 
 // slabs.c: lay out the slabs of the strip at state->place; uses place.statement as a cursor. 0 or WC_ERR_SYSTEM.
 int check_lay_out(struct check_state *state);

@@ -25,14 +25,14 @@ bool check_is_sliced(const struct check_state *state, int node)
 }
 
 // A bias becomes fp32 before it is added.
-void check_move_weights(struct check_state *state, int node, int slice, bool bias, uint64_t times)
+void check_move_weights(struct check_state *state, int node, int slice, uint64_t times)
 {
 	const struct net_node *named = &state->net->nodes[node];
 	int channels;
 
 	for (int i = 0; (channels = check_slice_channels(named, slice, i)) > 0; i++) {
 		check_move(state, WC_CLASS_WEIGHT, CHECK_READ, check_weight_bytes(state, named, channels, 2), times);
-		if (!named->bias || !bias)
+		if (!named->bias)
 			continue;
 		check_move(state, WC_CLASS_WEIGHT, CHECK_READ, bias_bytes(state, named, channels, 2), times);
 		check_commands(state, times);
@@ -59,16 +59,31 @@ void check_traffic_forward(struct check_state *state, const struct sched_stateme
 	int channels;
 
 	if (!weight->resident)
-		check_move_weights(state, statement->node, weight->slice, true, run->times);
+		check_move_weights(state, statement->node, weight->slice, run->times);
 	for (int i = 0; (channels = check_slice_channels(node, working_slice(weight), i)) > 0; i++)
 		check_commands(state, run->times * check_tiles(pixels, CHECK_ACC_ROWS) * check_tiles((uint64_t)channels, state->schedule->cols));
 }
 
-// Tiles of all residue classes, with one slice of output channels.
+// Bytes of `channels` filters that a data gradient reads: of a fully connected layer's, if the filters of an image row are whole beats, those of
+// its rows.
+static uint64_t gradient_filters(const struct check_state *state, const struct net_node *node, const struct sched_statement *statement, int channels)
+{
+	uint64_t row = 2 * (uint64_t)node->in.width * (uint64_t)node->in.channels;
+
+	if (node->op == NET_FC && row % state->schedule->bus_bytes == 0)
+		return (uint64_t)channels * (uint64_t)(statement->hi - statement->lo) * row;
+	return check_weight_bytes(state, node, channels, 2);
+}
+
+// Tiles of all residue classes, with one slice of output channels; of a fully connected layer, of each row of the image.
 static uint64_t gradient_tiles(const struct check_state *state, const struct net_node *node, const struct sched_statement *statement, uint64_t samples)
 {
-	int stride_h = node->op == NET_FC ? 1 : node->conv.stride_h, stride_w = node->op == NET_FC ? 1 : node->conv.stride_w;
+	int stride_h = node->conv.stride_h, stride_w = node->conv.stride_w;
 	uint64_t tiles = 0;
+
+	if (node->op == NET_FC)
+		return (uint64_t)(statement->hi - statement->lo) * check_tiles(samples, CHECK_ACC_ROWS) *
+		       check_tiles((uint64_t)node->in.width * (uint64_t)node->in.channels, state->schedule->cols);
 
 	for (int y = 0; y < stride_h; y++) {
 		for (int x = 0; x < stride_w; x++) {
@@ -87,8 +102,10 @@ void check_traffic_data_gradient(struct check_state *state, const struct sched_s
 	const struct sched_policy *weight = &check_group(state)->weight[operator];
 	const struct net_node *node = &state->net->nodes[operator];
 
-	if (!weight->resident)
-		check_move_weights(state, operator, weight->slice, false, run->times);
+	int channels;
+
+	for (int i = 0; !weight->resident && (channels = check_slice_channels(node, weight->slice, i)) > 0; i++)
+		check_move(state, WC_CLASS_WEIGHT, CHECK_READ, gradient_filters(state, node, statement, channels), run->times);
 	for (int i = 0; check_slice_channels(node, working_slice(weight), i) > 0; i++)
 		check_commands(state, run->times * gradient_tiles(state, node, statement, run->samples));
 	if (check_is_sliced(state, operator))
@@ -112,30 +129,45 @@ void check_traffic_accumulate(struct check_state *state, const struct sched_stat
 
 		check_commands(state, run->times * rows * check_tiles(check_filter(node), state->schedule->cols));
 		if (node->bias)
-			check_commands(state, run->times * rows);
+			check_commands(state, run->times * (1 + rows));
 	}
 }
 
 // Of a slice of weights: while it comes, and while it is worked on.
-static uint64_t coming_bytes(const struct check_state *state, const struct net_node *node, int channels, bool bias)
+static uint64_t coming_bytes(const struct check_state *state, const struct net_node *node, int channels)
 {
-	return check_weight_bytes(state, node, channels, 2) + (bias ? bias_bytes(state, node, channels, 2) : 0);
+	return check_weight_bytes(state, node, channels, 2) + bias_bytes(state, node, channels, 2);
 }
 
-static uint64_t working_bytes(const struct check_state *state, const struct net_node *node, int channels, bool bias)
+static uint64_t working_bytes(const struct check_state *state, const struct net_node *node, int channels)
 {
-	return coming_bytes(state, node, channels, bias) + (bias ? bias_bytes(state, node, channels, 4) : 0);
+	return coming_bytes(state, node, channels) + bias_bytes(state, node, channels, 4);
 }
 
 // What is read in slices is read one slice ahead: one is worked on while the next comes.
-static uint64_t weight_slices(const struct check_state *state, const struct net_node *node, int slice, bool bias)
+static uint64_t weight_slices(const struct check_state *state, const struct net_node *node, int slice)
 {
 	uint64_t most = 0;
 	int channels;
 
 	for (int i = 0; (channels = check_slice_channels(node, slice, i)) > 0; i++) {
 		int next = check_slice_channels(node, slice, i + 1);
-		uint64_t bytes = working_bytes(state, node, channels, bias) + (next > 0 ? coming_bytes(state, node, next, bias) : 0);
+		uint64_t bytes = working_bytes(state, node, channels) + (next > 0 ? coming_bytes(state, node, next) : 0);
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+// A data gradient reads no bias.
+static uint64_t gradient_slices(const struct check_state *state, const struct net_node *node, const struct sched_statement *statement, int slice)
+{
+	uint64_t most = 0;
+	int channels;
+
+	for (int i = 0; (channels = check_slice_channels(node, slice, i)) > 0; i++) {
+		int next = check_slice_channels(node, slice, i + 1);
+		uint64_t bytes = gradient_filters(state, node, statement, channels) + (next > 0 ? gradient_filters(state, node, statement, next) : 0);
 
 		most = bytes > most ? bytes : most;
 	}
@@ -178,7 +210,9 @@ uint64_t check_slice_bytes(const struct check_state *state, const struct sched_s
 	}
 	if (group->weight[operator].resident)
 		return 0;
-	return weight_slices(state, node, group->weight[operator].slice, statement->tensor == SCHED_ACT);
+	if (statement->tensor == SCHED_GRAD)
+		return gradient_slices(state, node, statement, group->weight[operator].slice);
+	return weight_slices(state, node, group->weight[operator].slice);
 }
 
 uint64_t check_resident_weights(const struct check_state *state, int node)
@@ -187,7 +221,7 @@ uint64_t check_resident_weights(const struct check_state *state, int node)
 
 	if (!check_group(state)->weight[node].resident)
 		return 0;
-	return named->op == NET_GN ? 2 * check_h_bytes(state, node) : working_bytes(state, named, named->out.channels, true);
+	return named->op == NET_GN ? 2 * check_h_bytes(state, node) : working_bytes(state, named, named->out.channels);
 }
 
 uint64_t check_resident_sums(const struct check_state *state, int node)

@@ -139,7 +139,7 @@ void check_clear_slabs(struct check_state *state)
 		int key = key_of(state, slab->tensor, slab->node);
 
 		check_clear_flags(check_flags(state, slab->tensor, slab->node), (struct row_range){slab->lo, slab->hi},
-				  ROW_FILLED | ROW_READ | ROW_KEPT | ROW_ALIASED | ROW_LOST | ROW_MADE);
+				  ROW_FILLED | ROW_READ | ROW_KEPT | ROW_ALIASED | ROW_LOST);
 		state->slab_first[key] = state->slab_now[key] = -1;
 	}
 	state->slab_count = 0;

@@ -74,6 +74,9 @@ static void partial_sums(struct check_state *state, const struct sched_statement
 
 	if (part == NORM_WHOLE)
 		return;
+	// What forward's sums are shifted by comes from the statement that has row 0.
+	if (!sums)
+		check_move(state, WC_CLASS_STATISTICS, below > 0 ? CHECK_READ : CHECK_WRITE, run->samples * check_q_bytes(state, node), run->times);
 	check_touch_dram(state, sums ? DRAM_SUMS_ROWS : DRAM_STATISTICS_ROWS, node);
 	if (part == NORM_SOME) {
 		check_move(state, WC_CLASS_STATISTICS, CHECK_WRITE, bytes * (uint64_t)(statement->hi - statement->lo), run->times);
@@ -136,7 +139,7 @@ static uint64_t statistics_room(const struct check_state *state, const struct sc
 
 	bytes = samples * rows * (sums ? 4 : 2) * q + (made ? result : 0);
 	if (!sums)
-		return bytes;
+		return bytes + samples * q;
 	bytes += result + (check_group(state)->weight[node].resident ? 0 : check_h_bytes(state, node));
 	return bytes + (made && !check_group(state)->wgrad[node].resident ? 2 * q : 0);
 }

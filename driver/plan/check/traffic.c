@@ -150,7 +150,7 @@ void check_traffic_group(struct check_state *state)
 		if (group->weight[node].resident && norm)
 			check_move(state, WC_CLASS_WEIGHT, CHECK_READ, 2 * check_h_bytes(state, node), 1);
 		else if (group->weight[node].resident)
-			check_move_weights(state, node, 0, true, 1);
+			check_move_weights(state, node, 0, 1);
 		if (group->wgrad[node].resident && norm)
 			check_move(state, WC_CLASS_WEIGHT_GRADIENT, CHECK_WRITE, 2 * check_q_bytes(state, node), 1);
 		else if (group->wgrad[node].resident)

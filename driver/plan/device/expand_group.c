@@ -27,7 +27,7 @@ static int make_residents(struct expansion *x, int node)
 	if (!rc)
 		rc = resident_slab(x, sums, norm ? SLAB_PARAMETERS_WGRAD : SLAB_WGRAD, node, &x->resident_sums[node]);
 	if (!rc)
-		rc = resident_slab(x, weight && bias && use_computes(x->group, node), SLAB_BIAS_WIDE, node, &x->resident_bias[node]);
+		rc = resident_slab(x, weight && bias, SLAB_BIAS_WIDE, node, &x->resident_bias[node]);
 	if (!rc)
 		rc = resident_slab(x, sums && bias, SLAB_BIAS_WGRAD, node, &x->resident_bias_sums[node]);
 	return rc;

@@ -58,8 +58,9 @@ int expand_norm_gradient(struct expansion *x, const struct sched_statement *stat
 }
 
 // The gradients of gamma and beta, in the statement that makes the sums.
-static int combine_backward(struct expansion *x, struct step combine)
+static int combine_backward(struct expansion *x, const struct step *sums, struct step combine)
 {
+	const bool resident_parameters = x->resident_weight[combine.node] >= 0;
 	const int resident = x->resident_sums[combine.node];
 	int rc = expand_count_cut(x, combine.node, &combine);
 
@@ -72,6 +73,8 @@ static int combine_backward(struct expansion *x, struct step combine)
 		rc = expand_weight_transfer(x, STEP_LOAD, combine.parameters);
 	if (!rc)
 		rc = expand_step(x, combine);
+	expand_touch(x, sums->vectors, x->program->step_count - 1);
+	expand_touch(x, resident_parameters ? -1 : sums->parameters, x->program->step_count - 1);
 	if (!rc && resident < 0)
 		rc = expand_weight_transfer(x, STEP_STORE, combine.parameters);
 	return rc ? rc : expand_slab_transfer(x, STEP_STORE, combine.result);
@@ -129,8 +132,10 @@ int expand_statistics(struct expansion *x, int node, struct rows rows)
 	combine.result = expand_map_slab(x, forward ? SLAB_STATISTICS : SLAB_SUMS, node, one);
 	if (combine.result < 0)
 		return combine.result;
+	// The statement's room is for all of it, from its first step to its last.
+	expand_touch(x, combine.result, x->program->step_count - 1);
 	if (!forward)
-		return combine_backward(x, combine);
+		return combine_backward(x, &sums, combine);
 	rc = expand_step(x, combine);
 	return rc ? rc : expand_slab_transfer(x, STEP_STORE, combine.result);
 }

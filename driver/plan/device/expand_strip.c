@@ -233,11 +233,12 @@ static int expand_split(struct expansion *x, const struct sched_statement *state
 
 		rc = slab < 0 ? slab : 0;
 	}
-	// The last that fills its slab takes the place of the gradient, when the others have been made from it.
-	for (int i = node->input_count - 1; node->op == NET_ADD && !rc && in_place < 0 && i >= 0; i--)
-		if (x->net->nodes[node->inputs[i]].has_gradient && !use_continues(x->net, node->inputs[i], statement->node) &&
-		    share_in_place(x, SCHED_GRAD, statement->node, node->inputs[i], index))
+	// The last that fills its slab may take the place of the gradient, when the others have been made from it.
+	for (int i = 0; node->op == NET_ADD && i < node->input_count; i++)
+		if (x->net->nodes[node->inputs[i]].has_gradient && !use_continues(x->net, node->inputs[i], statement->node))
 			in_place = i;
+	if (rc || in_place < 0 || !share_in_place(x, SCHED_GRAD, statement->node, node->inputs[in_place], index))
+		in_place = -1;
 	for (int k = 0; !rc && k <= node->input_count; k++) {
 		const int i = k < node->input_count ? k : in_place;
 
@@ -261,7 +262,28 @@ static int expand_transfer(struct expansion *x, const struct sched_statement *st
 	return slab < 0 ? slab : expand_rows_transfer(x, ops[statement->op], slab, (struct rows){ statement->lo, statement->hi });
 }
 
-static int expand_statement(struct expansion *x, const struct sched_statement *statement, int index)
+// What a statement reads and fills is there from its first step to its last, whichever of them need it.
+static int hold_tensors(struct expansion *x, const struct sched_statement *statement, int first)
+{
+	const int last = x->program->step_count - 1;
+
+	if (last <= first)
+		return 0;
+	if (use_find(&x->uses, x->net, x->group->phase, statement))
+		return wc_fail(x->err, WC_ERR_SYSTEM, "out of memory");
+	for (int i = 0; i < x->uses.count; i++) {
+		const struct expand_life *life = life_of(x, x->uses.items[i].tensor, x->uses.items[i].node);
+		struct slab *slab = life && life->slab >= 0 ? &x->program->slabs[life->slab] : NULL;
+
+		if (!slab || slab->first_step < 0)
+			continue;
+		slab->first_step = slab->first_step < first ? slab->first_step : first;
+		slab->last_step = last;
+	}
+	return 0;
+}
+
+static int expand_operation(struct expansion *x, const struct sched_statement *statement, int index)
 {
 	int *current = current_of(x, statement->tensor, statement->node);
 
@@ -282,6 +304,14 @@ static int expand_statement(struct expansion *x, const struct sched_statement *s
 	default:
 		return expand_transfer(x, statement);
 	}
+}
+
+static int expand_statement(struct expansion *x, const struct sched_statement *statement, int index)
+{
+	const int first = x->program->step_count;
+	const int rc = expand_operation(x, statement, index);
+
+	return rc ? rc : hold_tensors(x, statement, first);
 }
 
 int expand_strip(struct expansion *x)

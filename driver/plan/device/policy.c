@@ -4,6 +4,7 @@
 // that does not fit, everything is cut as finely as allowed, and then, the operand that saves most first,
 // made resident, whole, or coarser again as far as the buffer has room.
 #include "driver/plan/device/planner.h"
+#include "driver/plan/device/use.h"
 
 #include <stdlib.h>
 
@@ -42,8 +43,10 @@ static int slice_unit(const struct planner *planner, const struct net_node *conv
 }
 
 // Statements of one iteration that need a node's parameters, or make sums for their gradients. *gradient: one of them is a data gradient.
-static int count_uses(const struct sched_group *group, const struct net *net, int node, bool sums, bool *gradient)
+static int count_uses(const struct planner *planner, const struct sched_group *group, int node, bool sums, bool *gradient)
 {
+	const struct net *net = planner->net;
+	const bool makes = net->nodes[node].op == NET_GN && !use_has_statistics(planner->schedule, group, node);
 	int uses = 0;
 
 	*gradient = false;
@@ -57,7 +60,7 @@ static int count_uses(const struct sched_group *group, const struct net *net, in
 			*gradient |= backs;
 			// A normalization may make its sums with its gradient.
 			if (sums)
-				uses += (statement->op == SCHED_ACCUMULATE && statement->node == node) || counts || (backs && net->nodes[node].op == NET_GN);
+				uses += (statement->op == SCHED_ACCUMULATE && statement->node == node) || counts || (backs && makes);
 			else
 				uses += computes || backs || counts;
 		}
@@ -83,7 +86,7 @@ static void add_operand(struct planner *planner, struct sched_group *group, int 
 	bool gradient;
 	int at = *count;
 
-	operand.passes = count_uses(group, planner->net, node, sums, &gradient) * iterations;
+	operand.passes = count_uses(planner, group, node, sums, &gradient) * iterations;
 	if (!operand.passes)
 		return;
 	operand.bytes = (uint64_t)net_parameters(of) * (sums ? 4 : 2);

@@ -5,10 +5,33 @@
 
 enum { TENSORS = SCHED_MASK + 1 };
 
+static void mark_named(struct unfold *u, enum sched_tensor tensor, int node)
+{
+	u->named[TENSORS * node + (int)tensor] = true;
+}
+
+// Which slabs there are behind a statement.
+static void note(struct unfold *u, const struct sched_statement *statement)
+{
+	const struct net_node *node = &u->net->nodes[statement->node];
+
+	if (statement->op == SCHED_SPLIT) {
+		for (int i = 0; i < node->input_count; i++)
+			mark_named(u, SCHED_GRAD, node->inputs[i]);
+	} else if (statement->op == SCHED_LOAD || statement->op == SCHED_TAKE || statement->op == SCHED_COMPUTE) {
+		mark_named(u, statement->tensor, statement->node);
+		if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && (statement->with == SCHED_WITH_MASK || node->op == NET_MAX_POOL))
+			mark_named(u, SCHED_MASK, statement->node);
+	}
+}
+
 void unfold_add(struct unfold *u, const struct sched_statement *statement)
 {
-	if (!u->rc && statement->lo < statement->hi && build_statement(u->strip, statement))
+	if (u->rc || statement->lo >= statement->hi)
+		return;
+	if (build_statement(u->strip, statement))
 		u->rc = WC_ERR_SYSTEM;
+	note(u, statement);
 }
 
 void unfold_say(struct unfold *u, enum sched_op op, enum sched_tensor tensor, int node, struct rows rows)
@@ -16,8 +39,6 @@ void unfold_say(struct unfold *u, enum sched_op op, enum sched_tensor tensor, in
 	const struct sched_statement statement = { .op = op, .tensor = tensor, .node = node, .lo = rows.lo, .hi = rows.hi };
 
 	unfold_add(u, &statement);
-	if (op == SCHED_LOAD || op == SCHED_TAKE)
-		u->named[TENSORS * node + (int)tensor] = true;
 }
 
 static void end_slab(struct unfold *u, enum sched_tensor tensor, int node)
@@ -59,7 +80,6 @@ void unfold_temporary(struct unfold *u, enum sched_tensor tensor, int node)
 	// A slab of the same tensor that has had its last use would otherwise reach to here.
 	end_slab(u, tensor, node);
 	u->temporaries[u->count++] = (struct unfold_temporary){ tensor, node };
-	u->named[TENSORS * node + (int)tensor] = true;
 }
 
 void unfold_release(struct unfold *u)
@@ -204,6 +224,24 @@ static void unfold_strip(struct unfold *u, int index, struct sched_group *group)
 	}
 }
 
+// A group covers the operators that it runs, those of concatenations and of what is made again among them.
+static void cover(struct sched_group *group, const struct net *net)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		for (int k = 0; k < group->strips[i].statement_count; k++) {
+			const struct sched_statement *statement = &group->strips[i].statements[k];
+			const bool runs = statement->op == SCHED_COMPUTE || statement->op == SCHED_ACCUMULATE || statement->op == SCHED_STATISTICS ||
+					  statement->op == SCHED_SPLIT;
+			const bool gradient = statement->op == SCHED_COMPUTE && statement->tensor == SCHED_GRAD;
+			const int node = gradient ? sched_gradient_reader(net, statement) : statement->node;
+
+			if (!runs)
+				continue;
+			group->first = node < group->first ? node : group->first;
+			group->last = node > group->last ? node : group->last;
+		}
+}
+
 int unfold_group(const struct unfolding *unfolding, int index, struct sched_group *group, struct wc_error *err)
 {
 	struct unfold u = { .of = unfolding, .net = unfolding->graph->net, .group = &unfolding->schedule->groups[index], .err = err };
@@ -214,6 +252,8 @@ int unfold_group(const struct unfolding *unfolding, int index, struct sched_grou
 		u.rc = WC_ERR_SYSTEM;
 	for (int i = 0; !u.rc && i < u.group->strip_count; i++)
 		unfold_strip(&u, i, group);
+	if (!u.rc)
+		cover(group, u.net);
 	paper_slabs_release(&u.slabs);
 	free(u.named);
 	free(u.temporaries);

@@ -110,18 +110,6 @@ struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint3
 	return whole ? (struct rows){ 0, node->conv.kernel_h } : rows;
 }
 
-bool use_computes(const struct sched_group *group, int node)
-{
-	for (int i = 0; i < group->strip_count; i++)
-		for (int k = 0; k < group->strips[i].statement_count; k++) {
-			const struct sched_statement *statement = &group->strips[i].statements[k];
-
-			if (statement->op == SCHED_COMPUTE && statement->tensor == SCHED_ACT && statement->node == node)
-				return true;
-		}
-	return false;
-}
-
 bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node)
 {
 	// The group need not be in the schedule.

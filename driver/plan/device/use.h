@@ -32,8 +32,6 @@ void use_release(struct use_list *list);
 // Whether a part of grad:`node` by `reader` is added to a sum: another reader, which runs later in forward, has made its part before.
 bool use_continues(const struct net *net, int node, int reader);
 
-// Whether the group makes any of a node's output.
-bool use_computes(const struct sched_group *group, int node);
 // Rows of the kernel whose weights a data gradient of rows `rows` reads: all, but of a fully connected layer those of these rows, if the
 // weights of a row are whole beats.
 struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint32_t bus_bytes);
