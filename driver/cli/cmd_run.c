@@ -56,7 +56,7 @@ static int split(char *list, const char **names, int *count, struct wc_error *er
 }
 
 // The network, and the schedule too if it is a single file: what that says stands for options that are not given.
-static int open_net(const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
+static int read_net(const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
 {
 	int result;
 
@@ -78,6 +78,14 @@ static int open_net(const char *const *names, int count, struct net *net, struct
 		result = wc_fail(err, WC_ERR_INPUT, "%s: made for paper accounting, which counts bytes that no device moves; a run needs a schedule for "
 				 "device accounting, as 'wavecore plan --accounting device' makes it", names[0]);
 	return result;
+}
+
+// What plans and proves takes any network of what the device has; the host lowers chains alone.
+static int open_net(const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
+{
+	const int result = read_net(names, count, net, schedule, err);
+
+	return result ? result : net_require_chain(net, "run", err);
 }
 
 // Plan or read all schedules before anything is built or run. The first may be there already.

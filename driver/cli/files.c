@@ -147,12 +147,6 @@ static int open_net(FILE *file, const char *path, const char *net_name, int imag
 	return result;
 }
 
-// What reads schedules to plan or run them knows chains alone under `device`; `check` proves all.
-static int require_chain(const struct schedule *schedule, const struct net *net, struct wc_error *err)
-{
-	return schedule->accounting == SCHED_DEVICE ? net_require_chain(net, "device schedules", err) : 0;
-}
-
 int cli_schedule_file(const char *path, const char *net_name, int image, struct net *net, char **net_used, struct schedule *schedule, struct wc_error *err)
 {
 	char *text;
@@ -167,8 +161,6 @@ int cli_schedule_file(const char *path, const char *net_name, int image, struct 
 	result = file ? open_net(file, path, net_name, image, net, net_used, err) : WC_ERR_SYSTEM;
 	if (!result)
 		result = schedule_read(schedule, net, file, name_of(path), err);
-	if (!result)
-		result = require_chain(schedule, net, err);
 	if (file)
 		fclose(file);
 	wc_free(text);
@@ -195,8 +187,7 @@ int cli_schedule(const char *name, const struct net *net, const struct plan_opti
 	wc_free(text);
 	if (result)
 		return result;
-	result = require_chain(schedule, net, err);
-	if (!result && options)
+	if (options)
 		result = cli_same_problem(name, schedule, options, err);
 	if (result)
 		schedule_release(schedule);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "driver/plan/account.h"
+#include "driver/plan/footprint_norm.h"
 #include "driver/plan/operands.h"
 
 enum { TENSORS = SCHED_MASK + 1 };
@@ -23,15 +24,21 @@ struct lives {
 	int group;
 };
 
+// Under `device` a concatenation is a tensor of its own.
+static bool is_view(const struct lives *lives, int node)
+{
+	return lives->net->nodes[node].op == NET_CONCAT && lives->schedule->accounting == SCHED_PAPER;
+}
+
 static void touch(struct lives *lives, bool write, enum sched_tensor tensor, int node)
 {
 	const struct net_node *of = &lives->net->nodes[node];
 	struct life *life = &lives->lives[node * TENSORS + (int)tensor];
 
 	// A concatenation is its pieces.
-	for (int i = 0; of->op == NET_CONCAT && i < of->input_count; i++)
+	for (int i = 0; is_view(lives, node) && i < of->input_count; i++)
 		touch(lives, write, tensor, of->inputs[i]);
-	if (of->op == NET_CONCAT || (tensor == SCHED_GRAD && lives->schedule->accounting == SCHED_PAPER && !of->has_gradient))
+	if (is_view(lives, node) || (tensor == SCHED_GRAD && lives->schedule->accounting == SCHED_PAPER && !of->has_gradient))
 		return;
 	if (write) {
 		life->stored = life->stored < 0 ? lives->group : life->stored;
@@ -142,7 +149,12 @@ static uint64_t live_bytes(const struct lives *lives, int group)
 	return bytes;
 }
 
-// Weights and their gradients; under `device` each node's begin on a beat.
+// An array of parameters and its gradient; under `device` each begins on a beat.
+static uint64_t array_bytes(const struct lives *lives, uint64_t count)
+{
+	return round_up(2 * count, lives->schedule->bus_bytes) + round_up(4 * count, lives->schedule->bus_bytes);
+}
+
 static uint64_t parameter_bytes(const struct lives *lives)
 {
 	uint64_t bytes = 0;
@@ -150,9 +162,11 @@ static uint64_t parameter_bytes(const struct lives *lives)
 	if (lives->schedule->accounting == SCHED_PAPER)
 		return 6 * (uint64_t)net_total_parameters(lives->net);
 	for (int i = 0; i < lives->net->node_count; i++) {
-		const uint64_t parameters = (uint64_t)net_parameters(&lives->net->nodes[i]);
+		const struct net_node *node = &lives->net->nodes[i];
+		const uint64_t channels = array_bytes(lives, (uint64_t)node->out.channels);
 
-		bytes += round_up(2 * parameters, lives->schedule->bus_bytes) + round_up(4 * parameters, lives->schedule->bus_bytes);
+		bytes += array_bytes(lives, (uint64_t)net_weights(node));
+		bytes += node->op == NET_GN ? 2 * channels : node->bias ? channels : 0;
 	}
 	return bytes;
 }
@@ -207,18 +221,21 @@ static bool follow_groups(struct lives *lives)
 int account_footprint(const struct schedule *schedule, const struct net *net, uint64_t *bytes, struct wc_error *err)
 {
 	struct lives lives = { .schedule = schedule, .net = net };
+	struct footprint_norms norms;
 
 	*bytes = 0;
-	if (!allocate(&lives) || !follow_groups(&lives)) {
+	if (footprint_norms_init(&norms, schedule, net) || !allocate(&lives) || !follow_groups(&lives)) {
+		footprint_norms_release(&norms);
 		release(&lives);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
 	}
 	for (int g = 0; g < schedule->group_count; g++) {
-		const uint64_t live = live_bytes(&lives, g);
+		const uint64_t live = live_bytes(&lives, g) + footprint_norms_bytes(&norms, g);
 
 		*bytes = live > *bytes ? live : *bytes;
 	}
 	*bytes += parameter_bytes(&lives);
+	footprint_norms_release(&norms);
 	release(&lives);
 	return 0;
 }

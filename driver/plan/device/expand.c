@@ -174,6 +174,14 @@ void expand_touch(struct expansion *x, int slab, int step)
 	touched->last_step = step;
 }
 
+void expand_hold(struct expansion *x, int slab, int first, int last)
+{
+	struct slab *held = &x->program->slabs[slab];
+
+	held->first_step = held->first_step < 0 || first < held->first_step ? first : held->first_step;
+	held->last_step = last > held->last_step ? last : held->last_step;
+}
+
 int expand_step(struct expansion *x, struct step step)
 {
 	struct program *program = x->program;

@@ -73,6 +73,8 @@ int expand_vector_slab(struct expansion *x, enum slab_kind kind, int node);
 int expand_map_slab(struct expansion *x, enum slab_kind kind, int node, struct rows rows);
 // Extend a slab's life to a step; nothing if slab is -1.
 void expand_touch(struct expansion *x, int slab, int step);
+// ... to all steps first..last.
+void expand_hold(struct expansion *x, int slab, int first, int last);
 // Append a step of the present strip and extend the lives of its slabs.
 int expand_step(struct expansion *x, struct step step);
 // The load or store of a slab of weights or sums, or of all rows of another, or of some.

@@ -34,7 +34,7 @@ int expand_bias(struct expansion *x, int wide)
 	int rc;
 
 	step.result = wide;
-	step.source = expand_weight_slab(x, SLAB_BIAS, bias.node, bias.lo, bias.hi);
+	step.source = expand_weight_slab(x, SLAB_BIAS, bias.node, bias.lo, bias.hi); // the slab behind `wide`, see take_slice()
 	rc = step.source < 0 ? step.source : expand_weight_transfer(x, STEP_LOAD, step.source);
 	return rc ? rc : expand_step(x, step);
 }
@@ -99,8 +99,11 @@ static int stream_advance(struct expansion *x, struct stream *stream)
 	return rc;
 }
 
-static void take_slice(const struct expansion *x, const struct stream *stream, struct step *step)
+// Of the slice that is worked on. Its bias stays as it came, too.
+static void take_slice(struct expansion *x, const struct stream *stream, struct step *step)
 {
+	if (stream->kind == SLAB_WEIGHT && stream->now.bias >= 0)
+		expand_touch(x, stream->now.bias + 1, x->program->step_count);
 	step->channel_lo = x->program->slabs[stream->now.filters].lo;
 	step->channel_hi = x->program->slabs[stream->now.filters].hi;
 }
@@ -194,11 +197,12 @@ static int sliced_sums(struct expansion *x, struct step step)
 	while (!rc && stream.now.filters >= 0) {
 		step.result = stream.now.filters;
 		take_slice(x, &stream, &step);
-		// Both buffers are held: the next slice is worked on while this one is stored.
-		expand_touch(x, stream.next.filters, x->program->step_count);
 		rc = expand_step(x, step);
 		if (!rc)
 			rc = expand_bias_gradient(x, step, stream.now.bias);
+		// Both buffers are held: the next slice is worked on while this one is stored.
+		expand_touch(x, stream.next.filters, x->program->step_count - 1);
+		expand_touch(x, stream.next.bias, x->program->step_count - 1);
 		if (!rc)
 			rc = expand_weight_transfer(x, STEP_STORE, stream.now.filters);
 		if (!rc && stream.now.bias >= 0)

@@ -58,9 +58,8 @@ int expand_norm_gradient(struct expansion *x, const struct sched_statement *stat
 }
 
 // The gradients of gamma and beta, in the statement that makes the sums.
-static int combine_backward(struct expansion *x, const struct step *sums, struct step combine)
+static int combine_backward(struct expansion *x, struct step combine)
 {
-	const bool resident_parameters = x->resident_weight[combine.node] >= 0;
 	const int resident = x->resident_sums[combine.node];
 	int rc = expand_count_cut(x, combine.node, &combine);
 
@@ -73,8 +72,6 @@ static int combine_backward(struct expansion *x, const struct step *sums, struct
 		rc = expand_weight_transfer(x, STEP_LOAD, combine.parameters);
 	if (!rc)
 		rc = expand_step(x, combine);
-	expand_touch(x, sums->vectors, x->program->step_count - 1);
-	expand_touch(x, resident_parameters ? -1 : sums->parameters, x->program->step_count - 1);
 	if (!rc && resident < 0)
 		rc = expand_weight_transfer(x, STEP_STORE, combine.parameters);
 	return rc ? rc : expand_slab_transfer(x, STEP_STORE, combine.result);
@@ -98,7 +95,7 @@ static int prepare(struct expansion *x, struct step *sums, int height)
 	return sums->parameters < 0 ? sums->parameters : 0;
 }
 
-int expand_statistics(struct expansion *x, int node, struct rows rows)
+static int make_sums(struct expansion *x, int node, struct rows rows)
 {
 	const bool forward = x->group->phase == SCHED_FORWARD;
 	const int height = x->net->nodes[node].out.height, input = x->net->nodes[node].inputs[0];
@@ -132,10 +129,19 @@ int expand_statistics(struct expansion *x, int node, struct rows rows)
 	combine.result = expand_map_slab(x, forward ? SLAB_STATISTICS : SLAB_SUMS, node, one);
 	if (combine.result < 0)
 		return combine.result;
-	// The statement's room is for all of it, from its first step to its last.
-	expand_touch(x, combine.result, x->program->step_count - 1);
 	if (!forward)
-		return combine_backward(x, &sums, combine);
+		return combine_backward(x, combine);
 	rc = expand_step(x, combine);
 	return rc ? rc : expand_slab_transfer(x, STEP_STORE, combine.result);
+}
+
+int expand_statistics(struct expansion *x, int node, struct rows rows)
+{
+	const int first = x->program->step_count, slab_first = x->program->slab_count;
+	const int rc = make_sums(x, node, rows);
+
+	// The room is for all that it takes, from its first step to its last.
+	for (int i = slab_first; !rc && i < x->program->slab_count; i++)
+		expand_hold(x, i, first, x->program->step_count - 1);
+	return rc;
 }

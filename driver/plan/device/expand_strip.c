@@ -263,9 +263,13 @@ static int expand_transfer(struct expansion *x, const struct sched_statement *st
 }
 
 // What a statement reads and fills is there from its first step to its last, whichever of them need it.
-static int hold_tensors(struct expansion *x, const struct sched_statement *statement, int first)
+static int hold_tensors(struct expansion *x, const struct sched_statement *statement, int first, int slab_first)
 {
 	const int last = x->program->step_count - 1;
+
+	for (int i = slab_first; i < x->program->slab_count; i++)
+		if (x->program->slabs[i].kind == SLAB_PART || x->program->slabs[i].kind == SLAB_WIDE)
+			expand_hold(x, i, first, last);
 
 	if (last <= first)
 		return 0;
@@ -273,12 +277,9 @@ static int hold_tensors(struct expansion *x, const struct sched_statement *state
 		return wc_fail(x->err, WC_ERR_SYSTEM, "out of memory");
 	for (int i = 0; i < x->uses.count; i++) {
 		const struct expand_life *life = life_of(x, x->uses.items[i].tensor, x->uses.items[i].node);
-		struct slab *slab = life && life->slab >= 0 ? &x->program->slabs[life->slab] : NULL;
 
-		if (!slab || slab->first_step < 0)
-			continue;
-		slab->first_step = slab->first_step < first ? slab->first_step : first;
-		slab->last_step = last;
+		if (life && life->slab >= 0 && x->program->slabs[life->slab].first_step >= 0)
+			expand_hold(x, life->slab, first, last);
 	}
 	return 0;
 }
@@ -308,10 +309,10 @@ static int expand_operation(struct expansion *x, const struct sched_statement *s
 
 static int expand_statement(struct expansion *x, const struct sched_statement *statement, int index)
 {
-	const int first = x->program->step_count;
+	const int first = x->program->step_count, slab_first = x->program->slab_count;
 	const int rc = expand_operation(x, statement, index);
 
-	return rc ? rc : hold_tensors(x, statement, first);
+	return rc ? rc : hold_tensors(x, statement, first, slab_first);
 }
 
 int expand_strip(struct expansion *x)
