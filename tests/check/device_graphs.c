@@ -259,7 +259,8 @@ int device_check(const struct graph_case *graph, const char *text, struct check_
 	rc = schedule_check_with(&schedule, &net, &(struct check_options){true, true}, result, &err);
 	cr_assert_eq(rc == 0, result->ok);
 	cr_assert_eq(rc == 0, result->violation.kind == CHECK_NONE, "%s", err.text);
-	cr_assert_str_eq(err.text, result->violation.text);
+	cr_assert(strlen(err.text) >= strlen(result->violation.text) && !strcmp(err.text + strlen(err.text) - strlen(result->violation.text), result->violation.text), "%s",
+		  err.text);
 	schedule_release(&schedule);
 	net_release(&net);
 	return rc;

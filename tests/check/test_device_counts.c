@@ -57,14 +57,14 @@ Test(device_counts, a_residual_block)
 			[WC_CLASS_OPTIMIZER] = {576 + 1152 + 96 + 32 + 4 * 32, 576 + 1152 + 96 + 32 + 4 * 32},
 			[WC_CLASS_IO] = {2 * 576 + 16, 16},
 		},
-		// Forward: c0 and g1; per iteration input 1, c0 2, g0 3 + 3, r0 3, c1 3, g1 3 + 2, a 1, r1 2, p 2, fc 5. Backward: c1's and g0's sums; fc 2 + 4
+		// Forward: c0 and g1; per iteration input 1, c0 2, g0 3 + 3, r0 3, c1 3, g1 3 + 2, a 1, r1 2, p 2, fc 5. Backward: c1's and g0's sums; fc 2 + 5
 		// + 2, r1 1, a 2, split 2, g1 1 + 6 + 4, c1 1 + 9 + 3, r0 2, g0 1 + 5 + 4, c0 1 + 6. Loss; update of 8 arrays.
-		.commands = 2 + 2 * 30 + 2 + 56 + 5 + 8 * 5,
+		.commands = 2 + 2 * 30 + 2 + 57 + 5 + 8 * 5,
 		// The gradient of c1 through its norm: it takes the place of g1's; that of r0, act:c1; sums of c1 and g0; what forward made and what is made, rows
 		// of 4 q, gamma, gradients of gamma and beta.
 		.peak = 3 * 864 + (576 + 32) + (2 * 96 + 3 * 6 * 64 + 16 + 32), .group = 1, .strip = 0, .statement = 9,
-		// Backward: image, c0, r0, c1, masks, p, the gradient of fc, statistics and sums. 247 parameters.
-		.footprint = 576 + 3 * 864 + 2 * 288 + 48 + 48 + 2 * 96 + 2 * 96 + 14 * 247,
+		// Backward: image, c0, r0, c1, masks, p, the gradient of fc, statistics and sums. Parameters, their gradients and two more arrays.
+		.footprint = 576 + 3 * 864 + 2 * 288 + 48 + 48 + 2 * 96 + 2 * 96 + (144 + 3 * 288) + (288 + 3 * 576) + (32 + 3 * 48) + 5 * (16 + 3 * 16),
 		.macs = 3 * (2 * (2160 + 4320 + 12) + 4320 + 12),
 	});
 }
@@ -85,13 +85,13 @@ Test(device_counts, branches_joined_by_a_concatenation)
 			[WC_CLASS_OPTIMIZER] = {CONCAT_STATES, CONCAT_STATES},
 			[WC_CLASS_IO] = {2 * 256 + 16, 16},
 		},
-		// Forward per iteration: input 1, s 3, b1 2, b2 2, pb 2, both 3 + 1, r 2, d 2, e 2, o 1, v 2, fc 3. Backward: fc 1 + 1 + 3 + 2, four classes of v,
+		// Forward per iteration: input 1, s 3, b1 2, b2 2, pb 2, both 3 + 1, r 2, d 2, e 2, o 1, v 2, fc 3. Backward: fc 1 + 1 + 3 + 3, four classes of v,
 		// split 2, e 1 + 4 + 4, d 1 + 4 + 4, r 1 and its sum 1, split 3, pb 1 + 1, b2 1 + 10 + 2 + 1, b1 2 + 2 + 1, s 1 + 2. Update of 6 arrays.
-		.commands = 2 * 26 + 60 + 5 + 6 * 5,
+		.commands = 2 * 26 + 61 + 5 + 6 * 5,
 		// act:r, its gradient, the sum so far and r's part apart.
 		.peak = 4 * 640, .group = 1, .strip = 0, .statement = 13,
-		// Forward: image, s, both, r, v, fc, index. 184 parameters.
-		.footprint = 2 * 256 + 2 * 640 + 64 + 32 + 128 + 14 * 184,
+		// Forward: image, s, both, r, v, fc, index, parameters.
+		.footprint = 2 * 256 + 2 * 640 + 64 + 32 + 128 + CONCAT_HALVES + 3 * CONCAT_SUMS,
 		.macs = 2 * (2 * (256 + 128 + 1728 + 2 * 288 + 16) + 128 + 1728 + 2 * 288 + 16),
 	});
 }
@@ -109,21 +109,21 @@ Test(device_counts, strips_around_a_norm)
 			[WC_CLASS_WEIGHT] = {2 * 288 + 32 + 4 * 288 + 32 + 288 + 16, 288 + 288 + 16 + 16},
 			// c1's once, g0's in two iterations, c0's once. The update reads.
 			[WC_CLASS_WEIGHT_GRADIENT] = {32 + 576 + 576 + 16 + 16, 576 + 2 * 32 + 576},
-			// Forward: three rows of 32 bytes a sample wait, the result is read by both strips. Backward, both strips: what forward made, to make g0 and to sum;
+			// Forward: three rows of 32 bytes a sample wait, and 16 bytes that they are shifted by; the result is read by both strips. Backward, both strips: what forward made, to make g0 and to sum;
 			// four rows of 64 wait. Then both for c0.
-			[WC_CLASS_STATISTICS] = {3 * 3 * 32 + 2 * 96 + 2 * 2 * 96 + 3 * 4 * 64 + 2 * 96, 3 * 3 * 32 + 96 + 3 * 4 * 64 + 96},
+			[WC_CLASS_STATISTICS] = {3 * (3 * 32 + 16) + 2 * 96 + 2 * 2 * 96 + 3 * 4 * 64 + 2 * 96, 3 * (3 * 32 + 16) + 96 + 3 * 4 * 64 + 96},
 			[WC_CLASS_BOUNDARY] = {2 * 96 + 96 + 2 * 48 + 48, 2 * 96 + 96 + 2 * 48 + 48},
 			[WC_CLASS_OPTIMIZER] = {1152 + 1152 + 32 + 32, 1152 + 1152 + 32 + 32},
 			[WC_CLASS_IO] = {2 * 768 + 16, 16},
 		},
-		// First group: 1 + 2 + 1 + 2 + 1, 1 + 1 + 2 + 1 + 4. Second, g0: 1 + 2 + 1 + 2 + 1 + 1, 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1. Third, g0, c1 and c1's sums:
+		// First group: 1 + 2 + 1 + 3 + 1, 1 + 1 + 2 + 1 + 5. Second, g0: 1 + 2 + 1 + 2 + 1 + 1, 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1. Third, g0, c1 and c1's sums:
 		// 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 3 + 1 + 1, 1 + 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 6 + 1, and a read in the second iteration. Last: 1 + 1 + 4 + 1 + 10.
-		.commands = 7 + 9 + 1 + 2 * 18 + 3 + 2 * (25 + 28) + 1 + 17 + 5 + 4 * 5,
+		.commands = 8 + 10 + 1 + 2 * 18 + 3 + 2 * (25 + 28) + 1 + 17 + 5 + 4 * 5,
 		// The last rows' sums of 2 samples: c0 and the gradient of g0, four rows; resident g0, c1 and c1's sums; all rows of 4 q, what forward made and the
 		// result, gamma's and beta's gradients. A block of the update, 18 x 144, takes as much.
 		.peak = 2 * (4 * 32 + 4 * 32) + (32 + 288 + 576) + (2 * 8 * 64 + 2 * 64 + 32), .group = 2, .strip = 1, .statement = 9,
-		// Third group: image, c0, statistics, the output's gradient, g0's, sums, partial sums of all rows, a row of c1's gradient. 296 parameters.
-		.footprint = 2 * 768 + 96 + 48 + 768 + 96 + 3 * 8 * 64 + 48 + 14 * 296,
+		// Third group: image, c0, statistics, the output's gradient, g0's, sums, partial sums of all rows, a row of c1's gradient, parameters.
+		.footprint = 2 * 768 + 96 + 48 + 768 + 96 + 3 * 8 * 64 + 48 + 2 * (288 + 3 * 576) + 2 * (16 + 3 * 16),
 		.macs = 3 * (2 * (4608 + 1152) + 1152),
 	});
 }
@@ -148,12 +148,12 @@ Test(device_counts, biases_and_slices)
 			[WC_CLASS_IO] = {2 * 3 * 256 + 16, 16},
 		},
 		// Forward: c0 3; per iteration input 1, c0 2 + 1, c1 2 x 3 + 2 + 1, sc 1 + 3, a 1, p 2. Backward: c0's sums 2; per iteration p 1 + 1, split 2, c0 1,
-		// sc 1 + 2, its part in three slices of four classes of two tiles 3 + 24 + 1, c1 three slices of 2 + 18 + 1, its part 2 + 16 + 1 + 1, input 1,
-		// c0 18 + 1; in the second iteration sums are read, 1 + 6. The update takes 512 parameters at a time: 2, 1, 2, 1, 1.
-		.commands = 3 + 2 * 20 + 2 + 2 * 139 + 7 + 5 + 7 * 5,
+		// sc 1 + 2, its part in three slices of four classes of two tiles 3 + 24 + 1, c1 three slices of 2 + 19 + 1, its part 2 + 16 + 1 + 1, input 1,
+		// c0 18 + 2; in the second iteration sums are read, 1 + 6. The update takes 512 parameters at a time: 2, 1, 2, 1, 1.
+		.commands = 3 + 2 * 20 + 2 + 2 * 143 + 7 + 5 + 7 * 5,
 		.peak = 512 * 18, .group = -1, .strip = -1, .statement = -1,
-		// Image, c0 and the output or its gradient. 1556 parameters.
-		.footprint = 2 * 768 + 96 + 14 * 1556,
+		// Image, c0 and the output or its gradient, parameters; c1's bias as one array.
+		.footprint = 2 * 768 + 96 + (1152 + 3 * 2304) + (16 + 3 * 32) + (1728 + 3 * 3456) + (32 + 3 * 48) + (192 + 3 * 384),
 		.macs = 3 * (2 * (9216 + 3456 + 384) + 3456 + 384),
 	});
 	// Without the update: two samples of c1's gradient and the sum so far; c0's sums; both slices of c1; c1's part apart, and in fp32.
@@ -162,9 +162,9 @@ Test(device_counts, biases_and_slices)
 	cr_assert_eq(schedule_check(&schedule, &net, &result, NULL), 0, "%s", result.violation.text);
 	cr_expect_eq(result.peak_bytes, 2 * (96 + 256) + 2336 + 1728 + 2 * 256 + 2 * 4 * 128, "%lu", result.peak_bytes);
 	cr_expect_eq(result.peak.statement, 8);
-	cr_expect_eq(result.commands, 3 + 2 * 20 + 2 + 2 * 139 + 7);
+	cr_expect_eq(result.commands, 3 + 2 * 20 + 2 + 2 * 143 + 7);
 	cr_expect_eq(result.read_bytes[WC_CLASS_OPTIMIZER] + result.write_bytes[WC_CLASS_IO], 0);
-	cr_expect_eq(result.footprint_bytes, 2 * 768 + 96 + 6 * 1556);
+	cr_expect_eq(result.footprint_bytes, 2 * 768 + 96 + (1152 + 2304) + (16 + 32) + (1728 + 3456) + (32 + 48) + (192 + 384));
 	schedule_release(&schedule);
 	net_release(&net);
 }
@@ -187,8 +187,8 @@ Test(device_counts, pools_block_by_block)
 		.commands = 4 + 2 * 8 + 10 + 31 + 9 + 10 + 5 + 3 * 5,
 		// r's mask, the sum so far, m's gradient and index, four rows of m's part.
 		.peak = 192 + 384 + 2 * 96 + 2 * 4 * 32, .group = 3, .strip = 0, .statement = 13,
-		// Image, c, m, index, the output's gradient, c's. 12 parameters.
-		.footprint = 2 * 384 + 2 * 96 + 32 + 384 + 14 * 12,
+		// Image, c, m, index, the output's gradient, c's, parameters.
+		.footprint = 2 * 384 + 2 * 96 + 32 + 384 + 3 * (16 + 3 * 16),
 		.macs = 2 * (2 * (144 + 2 * 36) + 2 * 36),
 	});
 }

@@ -56,17 +56,17 @@ Test(device_rules, a_split_is_in_place_for_the_last_first_part_alone)
 // Only what depends on a parameter has a gradient, and only such inputs get a part of a split.
 static const struct graph_case free_input = {"free input",
 	"name: fi\ninput: {height: 2, width: 2, channels: 2}\nnodes:\n  - {name: k, op: conv, channels: 2, kernel: 1}\n"
-	"  - {name: r, op: relu, input: input}\n  - {name: o, op: add, inputs: [r, k, r]}\n  - {name: gp, op: global_pool}\n  - {name: loss, op: loss}\n",
+	"  - {name: r, op: relu, input: input}\n  - {name: q, op: relu, input: input}\n  - {name: o, op: add, inputs: [r, k, q]}\n  - {name: gp, op: global_pool}\n  - {name: loss, op: loss}\n",
 	"schedule 1\nnet fi\nbatch 1\narray 4x4\nbuffer 4096\nbus 16\ngroup forward k gp\nsub_batch 1\nstrip 0\nload act:input=0:2\n"
-	"compute act:k=0:2\ncompute act:r=0:2\ncompute act:o=0:2\ncompute act:gp=0:1\nstore act:gp=0:1\n"
+	"compute act:k=0:2\ncompute act:r=0:2\ncompute act:q=0:2\ncompute act:o=0:2\ncompute act:gp=0:1\nstore act:gp=0:1\n"
 	"group backward k gp\nsub_batch 1\nstrip 0\nload grad:gp=0:1\ncompute grad:o=0:2\nsplit o=0:2\nload act:input=0:2\naccumulate k=0:2\n"};
 
 Test(device_rules, what_has_no_parameters_has_no_part)
 {
 	struct check_result result = proven(&free_input, free_input.text);
 
-	// Forward: input 1, k 2, r 1, an add of three 2, gp 2. Backward: 1 + 1, a part for k alone, 1 + 2. Loss, update.
-	cr_expect_eq(result.commands, 8 + 1 + 1 + 1 + 1 + 2 + 5 + 5, "%lu", result.commands);
+	// Forward: input 1, k 2, r 1, q 1, an add of three 2, gp 2. Backward: 1 + 1, a part for k alone, 1 + 2. Loss, update.
+	cr_expect_eq(result.commands, 9 + 1 + 1 + 1 + 1 + 2 + 5 + 5, "%lu", result.commands);
 	cr_expect_eq(device_check_replaced(&free_input, "load act:input=0:2\naccumulate", 0, "load act:input=0:2\nstore grad:r=0:2\naccumulate", &result),
 		     WC_ERR_INPUT);
 	cr_expect_eq(result.violation.kind, CHECK_FORM, "%s", result.violation.text);

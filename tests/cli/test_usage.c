@@ -114,7 +114,7 @@ Test(usage, bad_options_are_refused)
 		{"nets vgg16 --image 0", "--image: 0 is out of range"},
 		{"nets vgg16 --image x", "--image: 'x' is not a number"},
 		{"nets vgg16 --image 31", "node 'pool5'"},
-		{"plan resnet8 --accounting device", "node 'conv1.gn' is of op gn"},
+		{"plan mobilenet-v1 --accounting device", "node 'conv2.dw' has 32 groups, which the device has not"},
 		{"run --backend model --net lenet", "node 'conv1' has a bias"},
 		{"check --net resnet8 data/small.schedule", "for network 'small', not for 'resnet8'"},
 		{"version 2", "unexpected argument '2'"},

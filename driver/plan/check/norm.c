@@ -145,7 +145,7 @@ int check_count(struct check_state *state)
 	if (rc != 0 || !step->makes_statistics)
 		return rc;
 	if (!state->paper && rows.lo > 0 && state->counted[statement->node] == 0)
-		return check_fail(state, CHECK_STATISTICS, statement->node, "the statistics of '%s' begin with row %d, but the others need to know row 0 first",
+		return check_fail(state, CHECK_ORDER, statement->node, "the statistics of '%s' begin with row %d, but the others need to know row 0 first",
 				  state->net->nodes[statement->node].name, rows.lo);
 	state->counted[statement->node] += rows.hi - rows.lo;
 	return check_mark_once(state, SCHED_ACT, statement->node, rows, ROW_COUNTED, "counted", "the statistics have");
@@ -157,7 +157,7 @@ int check_whole_norms(struct check_state *state)
 		const int rows = check_group(state)->phase == SCHED_BACKWARD ? state->summed[node] : state->counted[node];
 
 		if (!state->paper && state->net->nodes[node].op == NET_GN && rows > 0 && rows < height_of(state, node))
-			return check_fail(state, CHECK_STATISTICS, node, "the group ends with %d of %d rows of '%s' in its %s", rows, height_of(state, node),
+			return check_fail(state, CHECK_ORDER, node, "the group ends with %d of %d rows of '%s' in its %s", rows, height_of(state, node),
 					  state->net->nodes[node].name, check_group(state)->phase == SCHED_BACKWARD ? "sums" : "statistics");
 	}
 	return 0;

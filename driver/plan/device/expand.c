@@ -25,7 +25,7 @@ int expand_init(struct expansion *x, struct program *program, const struct sched
 	memset(program, 0, sizeof(*program));
 	program->schedule = schedule;
 	program->net = net;
-	*x = (struct expansion){ .program = program, .schedule = schedule, .net = net, .err = err };
+	*x = (struct expansion){ .program = program, .schedule = schedule, .net = net, .err = err, .holds = !net_is_chain(net) };
 	x->current = calloc(nodes * EXPAND_TENSOR_KINDS, sizeof(*x->current));
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		*tables[i] = calloc(nodes, sizeof(**tables[i]));

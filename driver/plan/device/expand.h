@@ -26,6 +26,7 @@ struct expansion {
 	const struct net *net;
 	struct wc_error *err;
 	int step_capacity, slab_capacity;
+	bool holds; // a statement's slabs live from its first step to its last; chains do without, and have more room for early loads
 
 	// Per slab.
 	int *root;      // the slab whose place it shares: itself, an input that is worked on in place, or an earlier slice

@@ -271,7 +271,7 @@ static int hold_tensors(struct expansion *x, const struct sched_statement *state
 		if (x->program->slabs[i].kind == SLAB_PART || x->program->slabs[i].kind == SLAB_WIDE)
 			expand_hold(x, i, first, last);
 
-	if (last <= first)
+	if (last <= first || !x->holds)
 		return 0;
 	if (use_find(&x->uses, x->net, x->group->phase, statement))
 		return wc_fail(x->err, WC_ERR_SYSTEM, "out of memory");
