@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// oneDNN's float convolutions on this project's layouts: the independent reference of the golden model's tests.
+// oneDNN's float operators on this project's layouts: the independent reference of the golden model's tests.
 #ifndef TESTS_GOLDEN_ONEDNN_H
 #define TESTS_GOLDEN_ONEDNN_H
 
@@ -8,5 +8,10 @@
 
 // The operator on the rig's operands, made float. The caller frees the result.
 float *onednn_run(const struct rig *rig, enum rig_operator operator);
+
+enum onednn_function { ONEDNN_EXP, ONEDNN_LOG };
+
+// y[i] = function(x[i])
+void onednn_eltwise(enum onednn_function function, const float *x, size_t count, float *y);
 
 #endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators on elements.
+#include "tests/golden/onednn.h"
+#include "tests/golden/onednn_primitive.h"
+
+void onednn_eltwise(enum onednn_function function, const float *x, size_t count, float *y)
+{
+	static const dnnl_alg_kind_t kinds[] = {[ONEDNN_EXP] = dnnl_eltwise_exp, [ONEDNN_LOG] = dnnl_eltwise_log};
+	dnnl_memory_desc_t line = onednn_describe(1, (dnnl_dims_t){(dnnl_dim_t)count}, dnnl_a);
+	struct onednn_tensor tensors[] = {{DNNL_ARG_SRC, line, (float *)x}, {DNNL_ARG_DST, line, y}};
+	dnnl_primitive_desc_t desc;
+	dnnl_eltwise_desc_t operation;
+
+	ONEDNN_CHECK(dnnl_eltwise_forward_desc_init(&operation, dnnl_forward_inference, kinds[function], &line, 0, 0));
+	desc = onednn_prepare(&operation, NULL);
+	onednn_execute(desc, tensors, 2, NULL);
+	ONEDNN_CHECK(dnnl_primitive_desc_destroy(desc));
+}
