@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "csim/golden/range.h"
+
 enum { GOLDEN_KERNEL_MAX = 255 }; // taps along one axis
 
 struct golden_conv {
@@ -24,13 +26,6 @@ struct golden_conv {
 	int stride_h, stride_w;
 	int pad_h, pad_w;        // the same on both sides
 	int dilation_h, dilation_w;
-};
-
-// Rows [row_lo, row_hi) of samples [sample_lo, sample_hi) of a feature map. As a cut of a weight gradient: the output
-// pixels that it sums over.
-struct golden_range {
-	int sample_lo, sample_hi;
-	int row_lo, row_hi;
 };
 
 // Length of the output along one axis; 0 or less: the kernel does not fit.

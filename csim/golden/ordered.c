@@ -17,11 +17,7 @@ static int check(const struct golden_conv *conv, int rows, struct golden_range r
 		               conv->in_c, conv->out_h, conv->out_w, conv->out_c, conv->batch, conv->kernel_h, conv->kernel_w);
 	if (rows < 1)
 		return wc_fail(err, WC_ERR_INPUT, "array of %d rows: at least 1 is needed", rows);
-	if (range.sample_lo < 0 || range.sample_lo > range.sample_hi || range.sample_hi > conv->batch || range.row_lo < 0 || range.row_lo > range.row_hi ||
-	    range.row_hi > height)
-		return wc_fail(err, WC_ERR_INPUT, "samples %d:%d, rows %d:%d: outside %d samples of %d rows", range.sample_lo, range.sample_hi, range.row_lo,
-		               range.row_hi, conv->batch, height);
-	return 0;
+	return golden_range_check(range, conv->batch, height, err);
 }
 
 int golden_forward(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, struct golden_range range, uint16_t *y,
