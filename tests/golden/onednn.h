@@ -4,6 +4,7 @@
 #ifndef TESTS_GOLDEN_ONEDNN_H
 #define TESTS_GOLDEN_ONEDNN_H
 
+#include "csim/golden/pool.h"
 #include "tests/golden/rig.h"
 
 // The operator on the rig's operands, made float. The caller frees the result.
@@ -13,5 +14,12 @@ enum onednn_function { ONEDNN_EXP, ONEDNN_LOG };
 
 // y[i] = function(x[i])
 void onednn_eltwise(enum onednn_function function, const float *x, size_t count, float *y);
+
+enum onednn_pool { ONEDNN_MAX_POOL, ONEDNN_AVERAGE_POOL };
+
+// y of x.
+void onednn_pool(enum onednn_pool kind, const struct golden_pool *pool, const float *x, float *y);
+// dx of dy; `x` is what the windows' maxima are found in.
+void onednn_pool_gradient(enum onednn_pool kind, const struct golden_pool *pool, const float *x, const float *dy, float *dx);
 
 #endif

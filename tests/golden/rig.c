@@ -66,7 +66,7 @@ static uint16_t random_half(uint64_t *state)
 	return golden_half_from_float((float)(int32_t)(bits >> 32) * 0x1p-31f);
 }
 
-static uint16_t *random_halves(size_t count, uint64_t *state)
+uint16_t *rig_halves(size_t count, uint64_t *state)
 {
 	uint16_t *halves = malloc(count * sizeof(*halves));
 
@@ -74,6 +74,30 @@ static uint16_t *random_halves(size_t count, uint64_t *state)
 	for (size_t i = 0; i < count; i++)
 		halves[i] = random_half(state);
 	return halves;
+}
+
+void *rig_zeros(size_t count, size_t bytes)
+{
+	void *block = calloc(count ? count : 1, bytes);
+
+	cr_assert_not_null(block);
+	return block;
+}
+
+long rig_difference(const uint16_t *a, const uint16_t *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return (long)i;
+	return -1;
+}
+
+long rig_float_difference(const float *a, const float *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (golden_bits_of(a[i]) != golden_bits_of(b[i]))
+			return (long)i;
+	return -1;
 }
 
 struct rig rig_create(struct golden_conv conv, uint64_t *state)
@@ -86,9 +110,9 @@ struct rig rig_create(struct golden_conv conv, uint64_t *state)
 	rig.in_count = golden_conv_in_count(&rig.conv);
 	rig.out_count = golden_conv_out_count(&rig.conv);
 	rig.weight_count = golden_conv_weight_count(&rig.conv);
-	rig.x = random_halves(rig.in_count, state);
-	rig.w = random_halves(rig.weight_count, state);
-	rig.dy = random_halves(rig.out_count, state);
+	rig.x = rig_halves(rig.in_count, state);
+	rig.w = rig_halves(rig.weight_count, state);
+	rig.dy = rig_halves(rig.out_count, state);
 	return rig;
 }
 
@@ -125,7 +149,16 @@ const char *rig_name(const struct golden_conv *conv)
 	return text;
 }
 
-static double *doubles(const uint16_t *halves, size_t count, bool magnitude)
+uint16_t *rig_wide_halves(size_t count, uint64_t *state)
+{
+	uint16_t *halves = rig_zeros(count, sizeof(*halves));
+
+	for (size_t i = 0; i < count; i++)
+		halves[i] = (uint16_t)((rig_random(state) % 2 ? 0x7800 : rig_random(state) % 0x7c00) | (rig_random(state) & 0x8000));
+	return halves;
+}
+
+double *rig_doubles(const uint16_t *halves, size_t count, bool magnitude)
 {
 	double *values = malloc(count * sizeof(*values));
 
@@ -137,9 +170,9 @@ static double *doubles(const uint16_t *halves, size_t count, bool magnitude)
 
 static double *evaluate(const struct rig *rig, enum rig_operator operator, size_t count, bool magnitude)
 {
-	double *x = doubles(rig->x, rig->in_count, magnitude);
-	double *w = doubles(rig->w, rig->weight_count, magnitude);
-	double *dy = doubles(rig->dy, rig->out_count, magnitude);
+	double *x = rig_doubles(rig->x, rig->in_count, magnitude);
+	double *w = rig_doubles(rig->w, rig->weight_count, magnitude);
+	double *dy = rig_doubles(rig->dy, rig->out_count, magnitude);
 	double *result = malloc(count * sizeof(*result));
 
 	cr_assert_not_null(result);

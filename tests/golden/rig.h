@@ -16,6 +16,18 @@ uint64_t rig_random(uint64_t *state);
 int rig_between(uint64_t *state, int lo, int hi);
 bool rig_long(void); // WC_LONG is set
 
+// fp16 operands: mostly (-1, 1), some zeros, some subnormals. The caller frees them.
+uint16_t *rig_halves(size_t count, uint64_t *state);
+// Half of them +32768 or -32768, the others any finite pattern: what a binary32 sum loses depends on its order, and shows where the large ones cancel.
+uint16_t *rig_wide_halves(size_t count, uint64_t *state);
+// Halves as float64, or their magnitudes. The caller frees them.
+double *rig_doubles(const uint16_t *halves, size_t count, bool magnitude);
+// Zeroed memory, which the caller frees.
+void *rig_zeros(size_t count, size_t bytes);
+// Index of the first element whose bits differ; -1: none do.
+long rig_difference(const uint16_t *a, const uint16_t *b, size_t count);
+long rig_float_difference(const float *a, const float *b, size_t count);
+
 // One layer: shapes and operands, all three operators' worth.
 struct rig {
 	struct golden_conv conv;
@@ -23,7 +35,7 @@ struct rig {
 	uint16_t *x, *w, *dy;
 };
 
-// Fill in out_h and out_w and draw fp16 operands: mostly (-1, 1), some zeros, some subnormals.
+// Fill in out_h and out_w and draw operands.
 struct rig rig_create(struct golden_conv conv, uint64_t *state);
 // A shape that fits, from all kernels 1..11, strides 1..4, paddings, dilations.
 struct golden_conv rig_random_conv(uint64_t *state);
