@@ -26,6 +26,15 @@ double golden_bound_half(double value, double error)
 	return largest >= 65520 ? INFINITY : error + fmax(largest * 0x1p-11, 0x1p-25);
 }
 
+double golden_bound_add(const double *sums, int count)
+{
+	double error = 0;
+
+	for (int i = 0; i < count; i++)
+		error = golden_bound_half(sums[i], error + GOLDEN_UNIT * MARGIN * (fabs(sums[i]) + error));
+	return error;
+}
+
 // `error` and that of one rounding on top.
 static struct golden_approx rounded(double value, double error)
 {

@@ -21,6 +21,10 @@ double golden_bound_sum(double roundings, double magnitude);
 // After rounding to fp16 what is within `error` of `value`: 2^-11 of it, or half a subnormal step. Infinite where it may overflow.
 double golden_bound_half(double value, double error);
 
+// Of golden_add(): `sums` has the exact sums of the first two, three, ... inputs, `count` of them; each is
+// rounded to binary32 and fp16, and the errors of those before stay.
+double golden_bound_add(const double *sums, int count);
+
 struct golden_approx {
 	double value, error;
 };

@@ -90,3 +90,12 @@ void golden_reference_relu_gradient(const double *x, const double *dy, size_t co
 	for (size_t i = 0; i < count; i++)
 		dx[i] = x[i] > 0 || isnan(x[i]) ? dy[i] : 0;
 }
+
+void golden_reference_add(const double *const *inputs, int input_count, size_t count, double *y)
+{
+	for (size_t i = 0; i < count; i++) {
+		y[i] = 0;
+		for (int j = 0; j < input_count; j++)
+			y[i] += inputs[j][i];
+	}
+}

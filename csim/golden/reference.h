@@ -21,4 +21,7 @@ void golden_reference_relu(const double *x, size_t count, double *y);
 // dx = dy if x > 0 or NaN, else 0; `x` may be the input or the output of the ReLU
 void golden_reference_relu_gradient(const double *x, const double *dy, size_t count, double *dx);
 
+// y = sum of the inputs
+void golden_reference_add(const double *const *inputs, int input_count, size_t count, double *y);
+
 #endif

@@ -14,6 +14,8 @@ enum onednn_function { ONEDNN_EXP, ONEDNN_LOG };
 
 // y[i] = function(x[i])
 void onednn_eltwise(enum onednn_function function, const float *x, size_t count, float *y);
+// y[i] = a[i] + b[i]
+void onednn_add(const float *a, const float *b, size_t count, float *y);
 
 enum onednn_pool { ONEDNN_MAX_POOL, ONEDNN_AVERAGE_POOL };
 

@@ -17,3 +17,16 @@ void onednn_eltwise(enum onednn_function function, const float *x, size_t count,
 	onednn_execute(desc, tensors, 2, NULL);
 	ONEDNN_CHECK(dnnl_primitive_desc_destroy(desc));
 }
+
+void onednn_add(const float *a, const float *b, size_t count, float *y)
+{
+	dnnl_memory_desc_t line = onednn_describe(1, (dnnl_dims_t){(dnnl_dim_t)count}, dnnl_a);
+	struct onednn_tensor tensors[] = {{DNNL_ARG_SRC_0, line, (float *)a}, {DNNL_ARG_SRC_1, line, (float *)b}, {DNNL_ARG_DST, line, y}};
+	dnnl_primitive_desc_t desc;
+	dnnl_binary_desc_t operation;
+
+	ONEDNN_CHECK(dnnl_binary_desc_init(&operation, dnnl_binary_add, &line, &line, &line));
+	desc = onednn_prepare(&operation, NULL);
+	onednn_execute(desc, tensors, 3, NULL);
+	ONEDNN_CHECK(dnnl_primitive_desc_destroy(desc));
+}
