@@ -63,6 +63,21 @@ struct golden_approx golden_approx_mul(struct golden_approx a, struct golden_app
 	return rounded(a.value * b.value, fabs(a.value) * b.error + fabs(b.value) * a.error + a.error * b.error + 0x1p-150);
 }
 
+void golden_approx_sum_add(struct golden_approx_sum *sum, struct golden_approx term)
+{
+	sum->value += term.value;
+	sum->error += term.error;
+	sum->largest += fabs(term.value) + term.error;
+}
+
+struct golden_approx golden_approx_sum_of(const struct golden_approx_sum *sum, double chain)
+{
+	double error = sum->error + golden_bound_sum(chain, sum->largest);
+
+	// No partial sum is larger than all terms with one sign.
+	return (struct golden_approx){sum->value, sum->largest * 2 > FLT_MAX ? INFINITY : error};
+}
+
 // A function's value of what lies between `low` and `high`, itself within `ulps`.
 static struct golden_approx evaluated(double value, double low, double high, double ulps)
 {

@@ -39,6 +39,13 @@ struct golden_approx golden_approx_rounded(double value);
 struct golden_approx golden_approx_add(struct golden_approx a, struct golden_approx b);
 struct golden_approx golden_approx_sub(struct golden_approx a, struct golden_approx b);
 struct golden_approx golden_approx_mul(struct golden_approx a, struct golden_approx b);
+// A sum of approximations in any order, each going through at most `chain` additions. Start from {0}.
+struct golden_approx_sum {
+	double value, error, largest;
+};
+
+void golden_approx_sum_add(struct golden_approx_sum *sum, struct golden_approx term);
+struct golden_approx golden_approx_sum_of(const struct golden_approx_sum *sum, double chain);
 // The functions of scalar.h, with their own errors as documented there. The operand of rsqrt is known to be at least `lowest`, exact and
 // computed; that of reciprocal and log is positive.
 struct golden_approx golden_approx_rsqrt(struct golden_approx a, double lowest);

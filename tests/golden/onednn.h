@@ -4,6 +4,7 @@
 #ifndef TESTS_GOLDEN_ONEDNN_H
 #define TESTS_GOLDEN_ONEDNN_H
 
+#include "csim/golden/norm.h"
 #include "csim/golden/pool.h"
 #include "tests/golden/rig.h"
 
@@ -23,5 +24,9 @@ enum onednn_pool { ONEDNN_MAX_POOL, ONEDNN_AVERAGE_POOL };
 void onednn_pool(enum onednn_pool kind, const struct golden_pool *pool, const float *x, float *y);
 // dx of dy; `x` is what the windows' maxima are found in.
 void onednn_pool_gradient(enum onednn_pool kind, const struct golden_pool *pool, const float *x, const float *dy, float *dx);
+
+// Forward and backward of a group normalization; the parameters' gradients, [channels], are summed over the pixels in double.
+void onednn_norm(const struct golden_norm *norm, const float *x, const float *dy, const float *gamma, const float *beta, float *y, float *dx, double *dgamma,
+                 double *dbeta);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/onednn_primitive.h"
 
-enum { TENSORS_MAX = 8 };
+enum { TENSORS_MAX = 10 };
 
 static dnnl_engine_t engine; // of the test's process, left to its end
 
