@@ -8,6 +8,8 @@
 #include "csim/golden/half.h"
 #include "traces/alloc.h"
 
+enum { HALF_ONE = 0x3c00 };
+
 // Room for `k_max` steps of K; lanes that nothing is put into stay +0 x +0.
 static int element_init(struct golden_element *element, int rows, size_t k_max, struct wc_error *err)
 {
@@ -29,11 +31,16 @@ static int element_init(struct golden_element *element, int rows, size_t k_max, 
 	return 0;
 }
 
-// Step `k` of the sum: the elements `a_at` of a and `b_at` of b, or +0 for GOLDEN_PADDING.
+static uint16_t operand(const uint16_t *tensor, int64_t at)
+{
+	return at == GOLDEN_PADDING ? 0 : at == GOLDEN_ONE ? HALF_ONE : tensor[at];
+}
+
+// Step `k` of the sum: the elements `a_at` of a and `b_at` of b, or what GOLDEN_PADDING and GOLDEN_ONE stand for.
 static void element_put(struct golden_element *element, size_t k, const uint16_t *a, int64_t a_at, const uint16_t *b, int64_t b_at)
 {
 	element->pes[k] = (struct golden_pe){
-		.a = a_at == GOLDEN_PADDING ? 0 : a[a_at], .b = b_at == GOLDEN_PADDING ? 0 : b[b_at], .a_at = a_at, .b_at = b_at,
+		.a = operand(a, a_at), .b = operand(b, b_at), .a_at = a_at, .b_at = b_at,
 	};
 }
 
@@ -66,6 +73,12 @@ static int block_end(int first, int rows, int channels)
 int golden_element_forward(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, int n, int oy, int ox,
                            int k, struct wc_error *err)
 {
+	return golden_element_forward_bias(element, conv, rows, x, w, NULL, n, oy, ox, k, err);
+}
+
+int golden_element_forward_bias(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w,
+                                const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err)
+{
 	size_t step = 0;
 	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * conv->in_c, err);
 
@@ -82,7 +95,7 @@ int golden_element_forward(struct golden_element *element, const struct golden_c
 					element_put(element, step++, x, inside ? (int64_t)golden_in_index(conv, n, iy, ix, c) : GOLDEN_PADDING, w,
 					            (int64_t)golden_weight_index(conv, k, r, s, c));
 				}
-	element_sum(element, step, 0);
+	element_sum(element, step, bias ? golden_bits_of(golden_half_to_float(bias[k])) : 0);
 	return 0;
 }
 
@@ -129,6 +142,22 @@ int golden_element_weight_gradient(struct golden_element *element, const struct 
 				element_put(element, step++, dy, (int64_t)golden_out_index(conv, n, oy, ox, k), x,
 				            inside ? (int64_t)golden_in_index(conv, n, iy, ix, c) : GOLDEN_PADDING);
 			}
+	element_sum(element, step, preload);
+	return 0;
+}
+
+int golden_element_bias_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, struct golden_range cut,
+                                 uint32_t preload, int k, struct wc_error *err)
+{
+	size_t step = 0;
+	int result = element_init(element, rows, (size_t)(cut.sample_hi - cut.sample_lo) * (cut.row_hi - cut.row_lo) * conv->out_w, err);
+
+	if (result)
+		return result;
+	for (int n = cut.sample_lo; n < cut.sample_hi; n++)
+		for (int oy = cut.row_lo; oy < cut.row_hi; oy++)
+			for (int ox = 0; ox < conv->out_w; ox++)
+				element_put(element, step++, dy, (int64_t)golden_out_index(conv, n, oy, ox, k), NULL, GOLDEN_ONE);
 	element_sum(element, step, preload);
 	return 0;
 }

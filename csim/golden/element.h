@@ -12,19 +12,21 @@
 #include "csim/golden/conv.h"
 #include "traces/error.h"
 
-enum { GOLDEN_PADDING = -1, GOLDEN_TAIL = -2 };
+enum { GOLDEN_PADDING = -1, GOLDEN_TAIL = -2, GOLDEN_ONE = -3 };
 
 // What one PE row of the column does with the element.
 struct golden_pe {
 	uint16_t a, b;        // operands: activation side, weight side
 	uint32_t psum;        // fp32 bits of the partial sum that leaves this PE, canonical
-	int64_t a_at, b_at;   // index of each operand in its dense tensor; GOLDEN_PADDING: +0 outside the image; GOLDEN_TAIL: +0 beyond K
+	int64_t a_at, b_at;   // index of each operand in its dense tensor; GOLDEN_PADDING: +0 outside the image; GOLDEN_TAIL: +0 beyond K;
+	                      // GOLDEN_ONE: the constant 1
 };
 
 // Which tensors a and b come from:
 //   forward          a: x    b: w
 //   data gradient    a: dy   b: w
 //   weight gradient  a: dy   b: x
+//   bias gradient    a: dy   b: 1
 struct golden_element {
 	int rows, wave_count;
 	struct golden_pe *pes;  // [wave_count][rows], owned
@@ -38,11 +40,16 @@ struct golden_element {
 // taps has one wave of zeros, as the device makes it.
 int golden_element_forward(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, int n, int oy, int ox,
                            int k, struct wc_error *err);
+// The same from `bias`, [out_c] fp16 bits; NULL: from +0.
+int golden_element_forward_bias(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w,
+                                const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err);
 int golden_element_data_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, int n, int iy,
                                  int ix, int c, struct wc_error *err);
 // One cut, starting from `preload` (fp32 bits of the sum so far, 0 for the first cut).
 int golden_element_weight_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy,
                                    struct golden_range cut, uint32_t preload, int k, int r, int s, int c, struct wc_error *err);
+int golden_element_bias_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, struct golden_range cut,
+                                 uint32_t preload, int k, struct wc_error *err);
 // Accepts a zeroed structure.
 void golden_element_release(struct golden_element *element);
 

@@ -118,9 +118,16 @@ static void gather(struct implicit_gemm *gemm, int chunk)
 		}
 }
 
-void implicit_flush(struct implicit_gemm *gemm)
+static void start_accumulators(struct implicit_gemm *gemm)
 {
 	memset(gemm->acc, 0, (size_t)gemm->pixel_count * gemm->padded * sizeof(*gemm->acc));
+	for (int pixel = 0; gemm->bias && pixel < gemm->pixel_count; pixel++)
+		golden_halves_to_floats(gemm->acc + (size_t)pixel * gemm->padded, gemm->bias, gemm->columns);
+}
+
+void implicit_flush(struct implicit_gemm *gemm)
+{
+	start_accumulators(gemm);
 	for (int chunk = 0; chunk < gemm->chunk_count; chunk++) {
 		const struct implicit_run *last = &gemm->runs[gemm->chunk_runs[chunk + 1] - 1];
 

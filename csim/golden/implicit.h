@@ -33,6 +33,7 @@ struct implicit_gemm {
 	int height, width, channels; // of the source
 	int columns;
 	size_t column_stride, channel_stride; // elements between weights of adjacent columns, channels
+	const uint16_t *bias;        // [columns], where the accumulators start, borrowed; NULL: they start from +0
 
 	// Owned.
 	struct implicit_tap *taps;

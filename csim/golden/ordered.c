@@ -23,9 +23,15 @@ static int check(const struct golden_conv *conv, int rows, struct golden_range r
 int golden_forward(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, struct golden_range range, uint16_t *y,
                    struct wc_error *err)
 {
+	return golden_forward_bias(conv, rows, x, w, NULL, range, y, err);
+}
+
+int golden_forward_bias(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, const uint16_t *bias, struct golden_range range,
+                        uint16_t *y, struct wc_error *err)
+{
 	struct implicit_gemm gemm = {
 		.rows = rows, .height = conv->in_h, .width = conv->in_w, .channels = conv->in_c, .columns = conv->out_c,
-		.column_stride = (size_t)conv->kernel_h * conv->kernel_w * conv->in_c, .channel_stride = 1,
+		.column_stride = (size_t)conv->kernel_h * conv->kernel_w * conv->in_c, .channel_stride = 1, .bias = bias,
 	};
 	int result = check(conv, rows, range, conv->out_h, err);
 
@@ -180,4 +186,31 @@ free_buffers:
 	wc_free(chunk.a);
 	wc_free(acc);
 	return result;
+}
+
+int golden_bias_gradient_add(const struct golden_conv *conv, int rows, const uint16_t *dy, struct golden_range cut, float *sums, struct wc_error *err)
+{
+	int result = check(conv, rows, cut, conv->out_h, err);
+
+	if (result)
+		return result;
+	for (int k = 0; k < conv->out_c; k++) {
+		float acc = sums[k], sum = 0;
+		int lane = 0;
+
+		for (int n = cut.sample_lo; n < cut.sample_hi; n++)
+			for (int oy = cut.row_lo; oy < cut.row_hi; oy++)
+				for (int ox = 0; ox < conv->out_w; ox++) {
+					sum += golden_half_to_float(dy[golden_out_index(conv, n, oy, ox, k)]);
+					if (++lane < rows)
+						continue;
+					acc += sum;
+					sum = 0;
+					lane = 0;
+				}
+		if (lane)
+			acc += sum;
+		sums[k] = golden_float_of(golden_float_bits(acc));
+	}
+	return 0;
 }

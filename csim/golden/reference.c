@@ -32,6 +32,22 @@ void golden_reference_forward(const struct golden_conv *conv, const double *x, c
 	}
 }
 
+void golden_reference_forward_bias(const struct golden_conv *conv, const double *x, const double *w, const double *bias, double *y)
+{
+	golden_reference_forward(conv, x, w, y);
+	for (size_t i = 0; i < golden_conv_out_count(conv); i++)
+		y[i] += bias[i % conv->out_c];
+}
+
+void golden_reference_bias_gradient(const struct golden_conv *conv, const double *dy, double *db)
+{
+	for (int k = 0; k < conv->out_c; k++) {
+		db[k] = 0;
+		for (size_t i = k; i < golden_conv_out_count(conv); i += conv->out_c)
+			db[k] += dy[i];
+	}
+}
+
 void golden_reference_data_gradient(const struct golden_conv *conv, const double *dy, const double *w, double *dx)
 {
 	for (int n = 0; n < conv->batch; n++)

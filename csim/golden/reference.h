@@ -11,6 +11,10 @@
 
 // y = x * w
 void golden_reference_forward(const struct golden_conv *conv, const double *x, const double *w, double *y);
+// The same plus bias[k]
+void golden_reference_forward_bias(const struct golden_conv *conv, const double *x, const double *w, const double *bias, double *y);
+// db[k] = sum over n, oy, ox of dy[n][oy][ox][k]
+void golden_reference_bias_gradient(const struct golden_conv *conv, const double *dy, double *db);
 // dx[n][iy][ix][c] = sum over k, r, s of dy[n][oy][ox][k] w[k][r][s][c], where iy = oy stride - pad + r dilation, ix likewise
 void golden_reference_data_gradient(const struct golden_conv *conv, const double *dy, const double *w, double *dx);
 // dw[k][r][s][c] = sum over n, oy, ox of dy[n][oy][ox][k] x[n][oy stride - pad + r dilation][ox stride - pad + s dilation][c]

@@ -11,6 +11,17 @@
 // The operator on the rig's operands, made float. The caller frees the result.
 float *onednn_run(const struct rig *rig, enum rig_operator operator);
 
+// All results of a convolution with bias and groups (weights [out_c][R][S][in_c / groups]); the caller frees them.
+struct onednn_conv {
+	float *y, *dx, *dw, *db;
+};
+
+void onednn_conv(const struct golden_conv *conv, int groups, const float *x, const float *w, const float *bias, const float *dy, struct onednn_conv *result);
+void onednn_conv_free(struct onednn_conv *result);
+
+// y[n][k] = sum of x[n][i] w[k][i] + bias[k]
+void onednn_inner_product(int batch, int inputs, int outputs, const float *x, const float *w, const float *bias, float *y);
+
 enum onednn_function { ONEDNN_EXP, ONEDNN_LOG };
 
 // y[i] = function(x[i])
