@@ -115,3 +115,11 @@ void golden_reference_add(const double *const *inputs, int input_count, size_t c
 			y[i] += inputs[j][i];
 	}
 }
+
+void golden_reference_sgd(const struct golden_sgd *sgd, const double *gradient, size_t count, double *w, double *v)
+{
+	for (size_t i = 0; i < count; i++) {
+		v[i] = sgd->mu * v[i] + gradient[i] * sgd->inv_scale + sgd->decay * w[i];
+		w[i] -= sgd->lr * v[i];
+	}
+}

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "csim/golden/conv.h"
+#include "csim/golden/sgd.h"
 
 // y = x * w
 void golden_reference_forward(const struct golden_conv *conv, const double *x, const double *w, double *y);
@@ -27,5 +28,8 @@ void golden_reference_relu_gradient(const double *x, const double *dy, size_t co
 
 // y = sum of the inputs
 void golden_reference_add(const double *const *inputs, int input_count, size_t count, double *y);
+
+// One step of SGD in float64: g = gradient inv_scale + decay w; v = mu v + g; w = w - lr v.
+void golden_reference_sgd(const struct golden_sgd *sgd, const double *gradient, size_t count, double *w, double *v);
 
 #endif
