@@ -29,6 +29,10 @@ void onednn_eltwise(enum onednn_function function, const float *x, size_t count,
 // y[i] = a[i] + b[i]
 void onednn_add(const float *a, const float *b, size_t count, float *y);
 
+// Over the last of [batch][classes], and logarithms of the same.
+void onednn_softmax(int batch, int classes, const float *z, float *p);
+void onednn_log_softmax(int batch, int classes, const float *z, float *log_p);
+
 enum onednn_pool { ONEDNN_MAX_POOL, ONEDNN_AVERAGE_POOL };
 
 // y of x.
