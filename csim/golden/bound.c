@@ -84,7 +84,8 @@ static struct golden_approx evaluated(double value, double low, double high, dou
 	double error = fmax(fabs(high - value), fabs(low - value));
 	double largest = fabs(value) + error;
 
-	return (struct golden_approx){value, largest > FLT_MAX || isnan(error) ? INFINITY : (error + ulps * ULP * largest) * MARGIN};
+	return (struct golden_approx){value,
+				      largest > FLT_MAX || isnan(error) ? INFINITY : (error + ulps * ULP * largest) * MARGIN};
 }
 
 struct golden_approx golden_approx_rsqrt(struct golden_approx a, double lowest)
@@ -93,7 +94,8 @@ struct golden_approx golden_approx_rsqrt(struct golden_approx a, double lowest)
 
 	if (!(low >= 0x1p-126))
 		return (struct golden_approx){1 / sqrt(a.value), INFINITY};
-	return evaluated(1 / sqrt(a.value), 1 / sqrt(a.value + a.error), 1 / sqrt(low), low >= 0x1p-125 ? GOLDEN_RSQRT_ULPS : GOLDEN_RSQRT_LOWEST_ULPS);
+	return evaluated(1 / sqrt(a.value), 1 / sqrt(a.value + a.error), 1 / sqrt(low),
+			 low >= 0x1p-125 ? GOLDEN_RSQRT_ULPS : GOLDEN_RSQRT_LOWEST_ULPS);
 }
 
 struct golden_approx golden_approx_reciprocal(struct golden_approx a)

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-void golden_bound_softmax_loss(const struct golden_loss *loss, const double *z, int label, struct golden_approx *result, struct golden_approx *dz)
+void golden_bound_softmax_loss(const struct golden_loss *loss, const double *z, int label, struct golden_approx *result,
+			       struct golden_approx *dz)
 {
 	struct golden_approx sum = {0, 0}, inverse, m = {z[0], 0};
 
@@ -14,7 +15,8 @@ void golden_bound_softmax_loss(const struct golden_loss *loss, const double *z, 
 	*result = golden_approx_sub(golden_approx_log(sum), golden_approx_sub(golden_approx_exact(z[label]), m));
 	inverse = golden_approx_reciprocal(sum);
 	for (int k = 0; k < loss->classes; k++) {
-		struct golden_approx p = golden_approx_mul(golden_approx_exp(golden_approx_sub(golden_approx_exact(z[k]), m)), inverse);
+		struct golden_approx p =
+		    golden_approx_mul(golden_approx_exp(golden_approx_sub(golden_approx_exact(z[k]), m)), inverse);
 
 		if (k == label)
 			p = golden_approx_sub(p, golden_approx_exact(1));

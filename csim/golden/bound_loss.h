@@ -8,6 +8,7 @@
 #include "csim/golden/loss.h"
 
 // One sample: z and dz have [classes]. dz's errors include the rounding to fp16.
-void golden_bound_softmax_loss(const struct golden_loss *loss, const double *z, int label, struct golden_approx *result, struct golden_approx *dz);
+void golden_bound_softmax_loss(const struct golden_loss *loss, const double *z, int label, struct golden_approx *result,
+			       struct golden_approx *dz);
 
 #endif

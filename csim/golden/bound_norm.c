@@ -21,7 +21,8 @@ static struct golden_approx xhat_of(double x, struct golden_approx mean, struct 
 	return golden_approx_mul(golden_approx_sub(golden_approx_exact(x), mean), rstd);
 }
 
-void golden_bound_norm_statistics(const struct golden_norm *norm, const double *x, struct golden_approx *mean, struct golden_approx *rstd)
+void golden_bound_norm_statistics(const struct golden_norm *norm, const double *x, struct golden_approx *mean,
+				  struct golden_approx *rstd)
 {
 	struct golden_approx inverse = golden_approx_rounded(1 / ((double)norm->height * norm->width * norm->group_channels));
 
@@ -34,16 +35,19 @@ void golden_bound_norm_statistics(const struct golden_norm *norm, const double *
 		for (int y = 0; y < norm->height; y++)
 			for (int ix = 0; ix < norm->width; ix++)
 				for (int c = first; c < first + norm->group_channels; c++) {
-					struct golden_approx d = golden_approx_sub(golden_approx_exact(x[norm_index(norm, n, y, ix, c)]), shift);
+					struct golden_approx d =
+					    golden_approx_sub(golden_approx_exact(x[norm_index(norm, n, y, ix, c)]), shift);
 
 					golden_approx_sum_add(&one, d);
 					golden_approx_sum_add(&two, golden_approx_mul(d, d));
 				}
 		md = golden_approx_mul(golden_approx_sum_of(&one, golden_bound_norm_chain(norm)), inverse);
-		var = golden_approx_sub(golden_approx_mul(golden_approx_sum_of(&two, golden_bound_norm_chain(norm)), inverse), golden_approx_mul(md, md));
+		var = golden_approx_sub(golden_approx_mul(golden_approx_sum_of(&two, golden_bound_norm_chain(norm)), inverse),
+					golden_approx_mul(md, md));
 		var.value = fmax(var.value, 0); // float64's own rounding may have taken it below
 		mean[norm_group(norm, n, group)] = golden_approx_add(shift, md);
-		rstd[norm_group(norm, n, group)] = golden_approx_rsqrt(golden_approx_add(var, golden_approx_exact(norm->eps)), norm->eps);
+		rstd[norm_group(norm, n, group)] =
+		    golden_approx_rsqrt(golden_approx_add(var, golden_approx_exact(norm->eps)), norm->eps);
 	}
 }
 
@@ -54,22 +58,26 @@ static struct golden_approx stored(struct golden_approx value, bool binary32)
 	return value;
 }
 
-void golden_bound_norm_apply(const struct golden_norm *norm, const double *x, const struct golden_approx *mean, const struct golden_approx *rstd,
-                             const double *gamma, const double *beta, bool binary32, struct golden_approx *y)
+void golden_bound_norm_apply(const struct golden_norm *norm, const double *x, const struct golden_approx *mean,
+			     const struct golden_approx *rstd, const double *gamma, const double *beta, bool binary32,
+			     struct golden_approx *y)
 {
 	for (size_t at = 0; at < golden_norm_count(norm); at++) {
 		int c = (int)(at % norm->channels), n = (int)(at / norm->channels / norm->width / norm->height);
 		size_t group = norm_group(norm, n, c / norm->group_channels);
-		struct golden_approx value = golden_approx_mul(xhat_of(x[at], mean[group], rstd[group]), golden_approx_exact(gamma[c]));
+		struct golden_approx value =
+		    golden_approx_mul(xhat_of(x[at], mean[group], rstd[group]), golden_approx_exact(gamma[c]));
 
 		y[at] = stored(golden_approx_add(value, golden_approx_exact(beta[c])), binary32);
 	}
 }
 
-static void gradient_group(const struct golden_norm *norm, double chain, int n, int group, const double *x, const double *dy, struct golden_approx mean,
-                           struct golden_approx rstd, const double *gamma, bool binary32, struct golden_approx *dx)
+static void gradient_group(const struct golden_norm *norm, double chain, int n, int group, const double *x, const double *dy,
+			   struct golden_approx mean, struct golden_approx rstd, const double *gamma, bool binary32,
+			   struct golden_approx *dx)
 {
-	struct golden_approx inverse = golden_approx_rounded(1 / ((double)norm->height * norm->width * norm->group_channels)), c1, c2;
+	struct golden_approx inverse = golden_approx_rounded(1 / ((double)norm->height * norm->width * norm->group_channels)), c1,
+			     c2;
 	struct golden_approx_sum one = {0}, two = {0};
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -77,14 +85,16 @@ static void gradient_group(const struct golden_norm *norm, double chain, int n, 
 			for (int ix = 0; ix < norm->width; ix++)
 				for (int c = group * norm->group_channels; c < (group + 1) * norm->group_channels; c++) {
 					size_t at = norm_index(norm, n, y, ix, c);
-					struct golden_approx g = golden_approx_mul(golden_approx_exact(dy[at]), golden_approx_exact(gamma[c]));
+					struct golden_approx g =
+					    golden_approx_mul(golden_approx_exact(dy[at]), golden_approx_exact(gamma[c]));
 					struct golden_approx xhat = xhat_of(x[at], mean, rstd);
 
 					if (pass == 0) {
 						golden_approx_sum_add(&one, g);
 						golden_approx_sum_add(&two, golden_approx_mul(g, xhat));
 					} else {
-						struct golden_approx rest = golden_approx_sub(golden_approx_sub(g, c1), golden_approx_mul(xhat, c2));
+						struct golden_approx rest =
+						    golden_approx_sub(golden_approx_sub(g, c1), golden_approx_mul(xhat, c2));
 
 						dx[at] = stored(golden_approx_mul(rstd, rest), binary32);
 					}
@@ -94,8 +104,9 @@ static void gradient_group(const struct golden_norm *norm, double chain, int n, 
 	}
 }
 
-void golden_bound_norm_gradient(const struct golden_norm *norm, double chain, const double *x, const double *dy, const struct golden_approx *mean,
-                                const struct golden_approx *rstd, const double *gamma, bool binary32, struct golden_approx *dx)
+void golden_bound_norm_gradient(const struct golden_norm *norm, double chain, const double *x, const double *dy,
+				const struct golden_approx *mean, const struct golden_approx *rstd, const double *gamma,
+				bool binary32, struct golden_approx *dx)
 {
 	for (int n = 0; n < norm->batch; n++)
 		for (int group = 0; group < golden_norm_groups(norm); group++) {
@@ -105,8 +116,9 @@ void golden_bound_norm_gradient(const struct golden_norm *norm, double chain, co
 		}
 }
 
-void golden_bound_norm_parameters(const struct golden_norm *norm, double chain, const double *x, const double *dy, const struct golden_approx *mean,
-                                  const struct golden_approx *rstd, struct golden_approx *dgamma, struct golden_approx *dbeta)
+void golden_bound_norm_parameters(const struct golden_norm *norm, double chain, const double *x, const double *dy,
+				  const struct golden_approx *mean, const struct golden_approx *rstd,
+				  struct golden_approx *dgamma, struct golden_approx *dbeta)
 {
 	for (int c = 0; c < norm->channels; c++) {
 		struct golden_approx_sum gamma = {0}, beta = {0};
@@ -114,10 +126,12 @@ void golden_bound_norm_parameters(const struct golden_norm *norm, double chain, 
 		for (int n = 0; n < norm->batch; n++)
 			for (int y = 0; y < norm->height; y++)
 				for (int ix = 0; ix < norm->width; ix++) {
-					size_t at = norm_index(norm, n, y, ix, c), group = norm_group(norm, n, c / norm->group_channels);
+					size_t at = norm_index(norm, n, y, ix, c),
+					       group = norm_group(norm, n, c / norm->group_channels);
 					struct golden_approx gradient = golden_approx_exact(dy[at]);
 
-					golden_approx_sum_add(&gamma, golden_approx_mul(gradient, xhat_of(x[at], mean[group], rstd[group])));
+					golden_approx_sum_add(
+					    &gamma, golden_approx_mul(gradient, xhat_of(x[at], mean[group], rstd[group])));
 					golden_approx_sum_add(&beta, gradient);
 				}
 		dgamma[c] = golden_approx_sum_of(&gamma, chain);

@@ -25,12 +25,14 @@ struct copies {
 	uint16_t *in, *out;                    // owned
 };
 
-static int copies_init(struct copies *copies, const struct golden_conv *conv, int groups, struct golden_range range, int height, struct wc_error *err)
+static int copies_init(struct copies *copies, const struct golden_conv *conv, int groups, struct golden_range range, int height,
+		       struct wc_error *err)
 {
 	int result;
 
 	if (groups < 1 || conv->in_c % groups || conv->out_c % groups)
-		return wc_fail(err, WC_ERR_INPUT, "convolution of %d to %d channels in %d groups: the groups must divide both", conv->in_c, conv->out_c, groups);
+		return wc_fail(err, WC_ERR_INPUT, "convolution of %d to %d channels in %d groups: the groups must divide both",
+			       conv->in_c, conv->out_c, groups);
 	result = golden_range_check(range, conv->batch, height, err);
 	if (result)
 		return result;
@@ -60,17 +62,19 @@ static void gather(const uint16_t *tensor, size_t pixels, int channels, int grou
 }
 
 // The rows of `range` alone, as the rest belongs to the caller.
-static void scatter(const uint16_t *from, struct golden_range range, int height, int width, int channels, int group, int count, uint16_t *tensor)
+static void scatter(const uint16_t *from, struct golden_range range, int height, int width, int channels, int group, int count,
+		    uint16_t *tensor)
 {
 	for (int n = range.sample_lo; n < range.sample_hi; n++) {
 		size_t first = ((size_t)n * height + range.row_lo) * width;
 
-		golden_group_scatter(from + first * count, (size_t)(range.row_hi - range.row_lo) * width, channels, group * count, count, tensor + first * channels);
+		golden_group_scatter(from + first * count, (size_t)(range.row_hi - range.row_lo) * width, channels, group * count,
+				     count, tensor + first * channels);
 	}
 }
 
-int golden_grouped_forward(const struct golden_conv *conv, int groups, int rows, const uint16_t *x, const uint16_t *w, const uint16_t *bias,
-                           struct golden_range range, uint16_t *y, struct wc_error *err)
+int golden_grouped_forward(const struct golden_conv *conv, int groups, int rows, const uint16_t *x, const uint16_t *w,
+			   const uint16_t *bias, struct golden_range range, uint16_t *y, struct wc_error *err)
 {
 	struct copies copies;
 	int result = copies_init(&copies, conv, groups, range, conv->out_h, err);
@@ -81,7 +85,8 @@ int golden_grouped_forward(const struct golden_conv *conv, int groups, int rows,
 		const uint16_t *group_bias = bias ? bias + (size_t)g * copies.conv.out_c : NULL;
 
 		gather(x, copies.in_pixels, conv->in_c, g, copies.conv.in_c, copies.in);
-		result = golden_forward_bias(&copies.conv, rows, copies.in, w + g * copies.weights, group_bias, range, copies.out, err);
+		result = golden_forward_bias(&copies.conv, rows, copies.in, w + g * copies.weights, group_bias, range, copies.out,
+					     err);
 		if (!result)
 			scatter(copies.out, range, conv->out_h, conv->out_w, conv->out_c, g, copies.conv.out_c, y);
 	}
@@ -89,8 +94,8 @@ int golden_grouped_forward(const struct golden_conv *conv, int groups, int rows,
 	return result;
 }
 
-int golden_grouped_data_gradient(const struct golden_conv *conv, int groups, int rows, const uint16_t *dy, const uint16_t *w, struct golden_range range,
-                                 uint16_t *dx, struct wc_error *err)
+int golden_grouped_data_gradient(const struct golden_conv *conv, int groups, int rows, const uint16_t *dy, const uint16_t *w,
+				 struct golden_range range, uint16_t *dx, struct wc_error *err)
 {
 	struct copies copies;
 	int result = copies_init(&copies, conv, groups, range, conv->in_h, err);
@@ -107,8 +112,8 @@ int golden_grouped_data_gradient(const struct golden_conv *conv, int groups, int
 	return result;
 }
 
-int golden_grouped_weight_gradient_add(const struct golden_conv *conv, int groups, int rows, const uint16_t *x, const uint16_t *dy, struct golden_range cut,
-                                       float *sums, struct wc_error *err)
+int golden_grouped_weight_gradient_add(const struct golden_conv *conv, int groups, int rows, const uint16_t *x,
+				       const uint16_t *dy, struct golden_range cut, float *sums, struct wc_error *err)
 {
 	struct copies copies;
 	int result = copies_init(&copies, conv, groups, cut, conv->out_h, err);

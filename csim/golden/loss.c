@@ -7,10 +7,12 @@
 static int check(const struct golden_loss *loss, const int32_t *labels, struct wc_error *err)
 {
 	if (loss->batch < 1 || loss->classes < 1)
-		return wc_fail(err, WC_ERR_INPUT, "loss of %d samples, %d classes: at least 1 of each is needed", loss->batch, loss->classes);
+		return wc_fail(err, WC_ERR_INPUT, "loss of %d samples, %d classes: at least 1 of each is needed", loss->batch,
+			       loss->classes);
 	for (int n = 0; n < loss->batch; n++)
 		if (labels[n] < 0 || labels[n] >= loss->classes)
-			return wc_fail(err, WC_ERR_INPUT, "sample %d: label %d, the classes are 0 to %d", n, (int)labels[n], loss->classes - 1);
+			return wc_fail(err, WC_ERR_INPUT, "sample %d: label %d, the classes are 0 to %d", n, (int)labels[n],
+				       loss->classes - 1);
 	return 0;
 }
 
@@ -47,7 +49,8 @@ static void sample(const struct golden_loss *loss, const uint16_t *z, int label,
 	}
 }
 
-int golden_softmax_loss(const struct golden_loss *loss, const uint16_t *z, const int32_t *labels, float *losses, uint16_t *dz, struct wc_error *err)
+int golden_softmax_loss(const struct golden_loss *loss, const uint16_t *z, const int32_t *labels, float *losses, uint16_t *dz,
+			struct wc_error *err)
 {
 	int result = check(loss, labels, err);
 

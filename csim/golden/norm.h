@@ -2,9 +2,9 @@
 //
 // The bits of group normalization (Wu and He, 2018, equations 1 to 3) and its gradients.
 //
-// Feature maps are dense NHWC of fp16 bits, gamma and beta fp16 bits a channel. A group is `group_channels` adjacent channels of one sample;
-// M = height width group_channels. Every operation below is binary32 and rounded once, results of tensors are rounded to fp16 at the end,
-// NaNs are canonical wherever something is stored. 1/M is rounded once.
+// Feature maps are dense NHWC of fp16 bits, gamma and beta fp16 bits a channel. A group is `group_channels` adjacent channels of
+// one sample; M = height width group_channels. Every operation below is binary32 and rounded once, results of tensors are rounded
+// to fp16 at the end, NaNs are canonical wherever something is stored. 1/M is rounded once.
 //
 //   statistics   shift = x[n][0][0][first channel of the group]
 //                per row, from +0, in (x, c) order:  d = x - shift;  s1 = s1 + d;  s2 = s2 + d * d
@@ -19,10 +19,12 @@
 //   parameters   per (sample, row, channel), from +0, x ascending:  s1 = s1 + dy * xhat;  s2 = s2 + dy
 //                added to the running sums of gamma and beta, (sample, row) ascending
 //
-// The shift keeps A2 - A1^2 / M from cancelling when the mean is large beside the deviation; a group of one value has var = +0 exactly.
+// The shift keeps A2 - A1^2 / M from cancelling when the mean is large beside the deviation; a group of one value has var = +0
+// exactly.
 //
-// The steps are functions of their own on ranges of rows, since the device works in strips: sums of rows, their combination (called with
-// rows ascending), and what is done with them. They return 0 or WC_ERR_INPUT (shape, eps or range) with nothing written. Arrays belong to the caller.
+// The steps are functions of their own on ranges of rows, since the device works in strips: sums of rows, their combination
+// (called with rows ascending), and what is done with them. They return 0 or WC_ERR_INPUT (shape, eps or range) with nothing
+// written. Arrays belong to the caller.
 #ifndef WC_GOLDEN_NORM_H
 #define WC_GOLDEN_NORM_H
 
@@ -66,28 +68,31 @@ static inline size_t golden_norm_count(const struct golden_norm *norm)
 }
 
 // Forward.
-int golden_norm_row_sums(const struct golden_norm *norm, const uint16_t *x, struct golden_range range, struct golden_norm_sums *row_sums,
-                         struct wc_error *err);
+int golden_norm_row_sums(const struct golden_norm *norm, const uint16_t *x, struct golden_range range,
+			 struct golden_norm_sums *row_sums, struct wc_error *err);
 // Add the rows of `range` to the totals, which are {+0, +0} before the first row. Also for the gradient.
 int golden_norm_combine(const struct golden_norm *norm, const struct golden_norm_sums *row_sums, struct golden_range range,
                         struct golden_norm_sums *totals, struct wc_error *err);
 // Of samples [sample_lo, sample_hi). Of x each group's first element is read.
-int golden_norm_finish(const struct golden_norm *norm, const uint16_t *x, const struct golden_norm_sums *totals, int sample_lo, int sample_hi,
-                       struct golden_norm_statistics *statistics, struct wc_error *err);
+int golden_norm_finish(const struct golden_norm *norm, const uint16_t *x, const struct golden_norm_sums *totals, int sample_lo,
+		       int sample_hi, struct golden_norm_statistics *statistics, struct wc_error *err);
 // y may be x.
-int golden_norm_apply(const struct golden_norm *norm, const uint16_t *x, const struct golden_norm_statistics *statistics, const uint16_t *gamma,
-                      const uint16_t *beta, struct golden_range range, uint16_t *y, struct wc_error *err);
+int golden_norm_apply(const struct golden_norm *norm, const uint16_t *x, const struct golden_norm_statistics *statistics,
+		      const uint16_t *gamma, const uint16_t *beta, struct golden_range range, uint16_t *y, struct wc_error *err);
 
 // Backward.
-int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                                  const uint16_t *gamma, struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err);
+int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+				  const struct golden_norm_statistics *statistics, const uint16_t *gamma,
+				  struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err);
 // dx may be x or dy.
-int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                         const uint16_t *gamma, const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err);
+int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+			 const struct golden_norm_statistics *statistics, const uint16_t *gamma,
+			 const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err);
 
 // Parameters: `first` belongs to gamma, `second` to beta.
-int golden_norm_parameter_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                                   struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err);
+int golden_norm_parameter_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+				   const struct golden_norm_statistics *statistics, struct golden_range range,
+				   struct golden_norm_sums *row_sums, struct wc_error *err);
 int golden_norm_parameter_add(const struct golden_norm *norm, const struct golden_norm_sums *row_sums, struct golden_range range,
                               struct golden_norm_sums *totals, struct wc_error *err);
 

@@ -10,8 +10,9 @@ static float xhat_of(uint16_t x, struct golden_norm_statistics group)
 	return centred * group.rstd;
 }
 
-int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                                  const uint16_t *gamma, struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err)
+int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+				  const struct golden_norm_statistics *statistics, const uint16_t *gamma,
+				  struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err)
 {
 	int result = norm_check(norm, range, err);
 
@@ -36,8 +37,9 @@ int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t
 	return 0;
 }
 
-int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                         const uint16_t *gamma, const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err)
+int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+			 const struct golden_norm_statistics *statistics, const uint16_t *gamma,
+			 const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err)
 {
 	int result = norm_check(norm, range, err);
 	float inverse_count;
@@ -61,8 +63,9 @@ int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, cons
 	return 0;
 }
 
-int golden_norm_parameter_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const struct golden_norm_statistics *statistics,
-                                   struct golden_range range, struct golden_norm_sums *row_sums, struct wc_error *err)
+int golden_norm_parameter_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
+				   const struct golden_norm_statistics *statistics, struct golden_range range,
+				   struct golden_norm_sums *row_sums, struct wc_error *err)
 {
 	int result = norm_check(norm, range, err);
 

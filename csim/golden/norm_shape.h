@@ -30,7 +30,8 @@ static inline float norm_inverse_count(const struct golden_norm *norm)
 // As they are stored.
 static inline struct golden_norm_sums norm_canonical(struct golden_norm_sums sums)
 {
-	return (struct golden_norm_sums){golden_float_of(golden_float_bits(sums.first)), golden_float_of(golden_float_bits(sums.second))};
+	return (struct golden_norm_sums){golden_float_of(golden_float_bits(sums.first)),
+					 golden_float_of(golden_float_bits(sums.second))};
 }
 
 int norm_check(const struct golden_norm *norm, struct golden_range range, struct wc_error *err);

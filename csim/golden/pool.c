@@ -12,9 +12,10 @@
 
 bool golden_pool_valid(const struct golden_pool *pool)
 {
-	return pool->batch > 0 && pool->in_h > 0 && pool->in_w > 0 && pool->channels > 0 && pool->out_h > 0 && pool->out_w > 0 && pool->kernel_h > 0 &&
-	       pool->kernel_w > 0 && pool->kernel_h <= GOLDEN_POOL_AREA_MAX / pool->kernel_w && pool->stride_h > 0 && pool->stride_w > 0 && pool->pad_h >= 0 &&
-	       pool->pad_w >= 0 && pool->pad_h < pool->kernel_h && pool->pad_w < pool->kernel_w &&
+	return pool->batch > 0 && pool->in_h > 0 && pool->in_w > 0 && pool->channels > 0 && pool->out_h > 0 && pool->out_w > 0 &&
+	       pool->kernel_h > 0 && pool->kernel_w > 0 && pool->kernel_h <= GOLDEN_POOL_AREA_MAX / pool->kernel_w &&
+	       pool->stride_h > 0 && pool->stride_w > 0 && pool->pad_h >= 0 && pool->pad_w >= 0 && pool->pad_h < pool->kernel_h &&
+	       pool->pad_w < pool->kernel_w &&
 	       pool->out_h == golden_conv_output(pool->in_h, pool->kernel_h, pool->stride_h, pool->pad_h, 1) &&
 	       pool->out_w == golden_conv_output(pool->in_w, pool->kernel_w, pool->stride_w, pool->pad_w, 1);
 }
@@ -22,11 +23,12 @@ bool golden_pool_valid(const struct golden_pool *pool)
 int pool_check(const struct golden_pool *pool, struct golden_range range, int height, struct wc_error *err)
 {
 	if (!golden_pool_valid(pool))
-		return wc_fail(err, WC_ERR_INPUT,
-		               "pool %dx%dx%d -> %dx%d, batch %d, kernel %dx%d, stride %dx%d, pad %dx%d: shapes do not belong together, "
-		               "or pad is not below the kernel, or the kernel has more than %d taps",
-		               pool->in_h, pool->in_w, pool->channels, pool->out_h, pool->out_w, pool->batch, pool->kernel_h, pool->kernel_w, pool->stride_h,
-		               pool->stride_w, pool->pad_h, pool->pad_w, GOLDEN_POOL_AREA_MAX);
+		return wc_fail(
+		    err, WC_ERR_INPUT,
+		    "pool %dx%dx%d -> %dx%d, batch %d, kernel %dx%d, stride %dx%d, pad %dx%d: shapes do not belong together, "
+		    "or pad is not below the kernel, or the kernel has more than %d taps",
+		    pool->in_h, pool->in_w, pool->channels, pool->out_h, pool->out_w, pool->batch, pool->kernel_h, pool->kernel_w,
+		    pool->stride_h, pool->stride_w, pool->pad_h, pool->pad_w, GOLDEN_POOL_AREA_MAX);
 	return golden_range_check(range, pool->batch, height, err);
 }
 
@@ -84,7 +86,8 @@ static int window_max(const struct golden_pool *pool, const uint16_t *x, int n, 
 
 	for (int r = rows.lo; r < rows.hi; r++)
 		for (int s = columns.lo; s < columns.hi; s++) {
-			uint16_t half = x[pool_in_index(pool, n, oy * pool->stride_h - pool->pad_h + r, ox * pool->stride_w - pool->pad_w + s, c)];
+			uint16_t half = x[pool_in_index(pool, n, oy * pool->stride_h - pool->pad_h + r,
+							ox * pool->stride_w - pool->pad_w + s, c)];
 			float candidate = golden_half_to_float(half);
 
 			if (winner >= 0 && !(candidate > largest) && !golden_half_is_nan(half))
@@ -98,7 +101,8 @@ static int window_max(const struct golden_pool *pool, const uint16_t *x, int n, 
 	return winner;
 }
 
-int golden_max_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, uint8_t *index, struct wc_error *err)
+int golden_max_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, uint8_t *index,
+		    struct wc_error *err)
 {
 	int bits, result = pool_check(pool, range, pool->out_h, err);
 	size_t row_bytes;
@@ -135,7 +139,8 @@ static uint16_t gather_max(const struct golden_pool *pool, const uint16_t *dy, c
 	for (int oy = rows.lo; oy < rows.hi; oy++)
 		for (int ox = columns.lo; ox < columns.hi; ox++) {
 			int r = iy + pool->pad_h - oy * pool->stride_h, s = ix + pool->pad_w - ox * pool->stride_w;
-			int tap = get_index(index + ((size_t)n * pool->out_h + oy) * row_bytes, (size_t)ox * pool->channels + c, bits);
+			int tap =
+			    get_index(index + ((size_t)n * pool->out_h + oy) * row_bytes, (size_t)ox * pool->channels + c, bits);
 
 			if (tap == r * pool->kernel_w + s)
 				sum += golden_half_to_float(dy[pool_out_index(pool, n, oy, ox, c)]);
@@ -143,8 +148,8 @@ static uint16_t gather_max(const struct golden_pool *pool, const uint16_t *dy, c
 	return golden_half_from_float(sum);
 }
 
-int golden_max_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, const uint8_t *index, struct golden_range range, uint16_t *dx,
-                             struct wc_error *err)
+int golden_max_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, const uint8_t *index, struct golden_range range,
+			     uint16_t *dx, struct wc_error *err)
 {
 	int result = pool_check(pool, range, pool->in_h, err);
 

@@ -15,8 +15,8 @@
 //                      (sum, y then x ascending) * q, q = 1 / (the window's area) rounded to binary32
 //   its gradient       sum over the windows that cover the pixel, oy then ox ascending, of dy * q, each product rounded
 //
-// All return 0, or WC_ERR_INPUT (shape or range) with nothing written. `range` is of the result: rows of y, or of dx in the gradients; the
-// rest is left alone. Results must not overlap the operands.
+// All return 0, or WC_ERR_INPUT (shape or range) with nothing written. `range` is of the result: rows of y, or of dx in the
+// gradients; the rest is left alone. Results must not overlap the operands.
 #ifndef WC_GOLDEN_POOL_H
 #define WC_GOLDEN_POOL_H
 
@@ -60,16 +60,20 @@ bool golden_adaptive_pool_valid(const struct golden_adaptive_pool *pool);
 struct golden_pool golden_pool_global(int batch, int height, int width, int channels);
 
 // `index` has the rows of y, golden_pool_index_bytes() of them in all; NULL: none is written.
-int golden_max_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, uint8_t *index, struct wc_error *err);
+int golden_max_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, uint8_t *index,
+		    struct wc_error *err);
 // An index that names a tap in the padding or none at all adds to no pixel; golden_max_pool() makes no such one.
-int golden_max_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, const uint8_t *index, struct golden_range range, uint16_t *dx,
-                             struct wc_error *err);
+int golden_max_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, const uint8_t *index, struct golden_range range,
+			     uint16_t *dx, struct wc_error *err);
 
-int golden_average_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, struct wc_error *err);
-int golden_average_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx, struct wc_error *err);
+int golden_average_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y,
+			struct wc_error *err);
+int golden_average_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx,
+				 struct wc_error *err);
 
-int golden_adaptive_pool(const struct golden_adaptive_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, struct wc_error *err);
-int golden_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx,
-                                  struct wc_error *err);
+int golden_adaptive_pool(const struct golden_adaptive_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y,
+			 struct wc_error *err);
+int golden_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const uint16_t *dy, struct golden_range range,
+				  uint16_t *dx, struct wc_error *err);
 
 #endif

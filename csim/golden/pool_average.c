@@ -12,7 +12,8 @@ static float inverse(int area)
 	return 1.0f / (float)area;
 }
 
-int golden_average_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, struct wc_error *err)
+int golden_average_pool(const struct golden_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y,
+			struct wc_error *err)
 {
 	int result = pool_check(pool, range, pool->out_h, err);
 	float q;
@@ -31,14 +32,17 @@ int golden_average_pool(const struct golden_pool *pool, const uint16_t *x, struc
 
 			for (int r = rows.lo; r < rows.hi; r++)
 				for (int s = columns.lo; s < columns.hi; s++)
-					sum += golden_half_to_float(x[pool_in_index(pool, n, oy * pool->stride_h - pool->pad_h + r, ox * pool->stride_w - pool->pad_w + s, c)]);
+					sum +=
+					    golden_half_to_float(x[pool_in_index(pool, n, oy * pool->stride_h - pool->pad_h + r,
+										 ox * pool->stride_w - pool->pad_w + s, c)]);
 			y[pool_out_index(pool, n, oy, ox, c)] = golden_half_from_float(sum * q);
 		}
 	}
 	return 0;
 }
 
-int golden_average_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx, struct wc_error *err)
+int golden_average_pool_gradient(const struct golden_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx,
+				 struct wc_error *err)
 {
 	int result = pool_check(pool, range, pool->in_h, err);
 	float q;
@@ -73,8 +77,10 @@ bool golden_adaptive_pool_valid(const struct golden_adaptive_pool *pool)
 static int adaptive_check(const struct golden_adaptive_pool *pool, struct golden_range range, int height, struct wc_error *err)
 {
 	if (!golden_adaptive_pool_valid(pool))
-		return wc_fail(err, WC_ERR_INPUT, "adaptive pool %dx%dx%d -> %dx%d, batch %d: all must be positive, an image at most %d pixels", pool->in_h,
-		               pool->in_w, pool->channels, pool->out_h, pool->out_w, pool->batch, GOLDEN_POOL_AREA_MAX);
+		return wc_fail(err, WC_ERR_INPUT,
+			       "adaptive pool %dx%dx%d -> %dx%d, batch %d: all must be positive, an image at most %d pixels",
+			       pool->in_h, pool->in_w, pool->channels, pool->out_h, pool->out_w, pool->batch,
+			       GOLDEN_POOL_AREA_MAX);
 	return golden_range_check(range, pool->batch, height, err);
 }
 
@@ -88,7 +94,8 @@ static size_t adaptive_out(const struct golden_adaptive_pool *pool, int n, int y
 	return (((size_t)n * pool->out_h + y) * pool->out_w + x) * pool->channels + c;
 }
 
-int golden_adaptive_pool(const struct golden_adaptive_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y, struct wc_error *err)
+int golden_adaptive_pool(const struct golden_adaptive_pool *pool, const uint16_t *x, struct golden_range range, uint16_t *y,
+			 struct wc_error *err)
 {
 	int result = adaptive_check(pool, range, pool->out_h, err);
 
@@ -124,13 +131,14 @@ static uint16_t gather_adaptive(const struct golden_adaptive_pool *pool, const u
 			struct window_span rows = window_adaptive(oy, pool->in_h, pool->out_h);
 			struct window_span columns = window_adaptive(ox, pool->in_w, pool->out_w);
 
-			sum += golden_half_to_float(dy[adaptive_out(pool, n, oy, ox, c)]) * inverse((rows.hi - rows.lo) * (columns.hi - columns.lo));
+			sum += golden_half_to_float(dy[adaptive_out(pool, n, oy, ox, c)]) *
+			       inverse((rows.hi - rows.lo) * (columns.hi - columns.lo));
 		}
 	return golden_half_from_float(sum);
 }
 
-int golden_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const uint16_t *dy, struct golden_range range, uint16_t *dx,
-                                  struct wc_error *err)
+int golden_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const uint16_t *dy, struct golden_range range,
+				  uint16_t *dx, struct wc_error *err)
 {
 	int result = adaptive_check(pool, range, pool->in_h, err);
 

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-void golden_reference_softmax_loss(const struct golden_loss *loss, const double *z, const int32_t *labels, double *losses, double *dz)
+void golden_reference_softmax_loss(const struct golden_loss *loss, const double *z, const int32_t *labels, double *losses,
+				   double *dz)
 {
 	for (int n = 0; n < loss->batch; n++, z += loss->classes, dz += loss->classes) {
 		double m = z[0], sum = 0;

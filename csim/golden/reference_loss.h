@@ -7,6 +7,7 @@
 #include "csim/golden/loss.h"
 
 // loss = log(sum of e^z_k) - z_label; dz_k = (e^z_k / sum - [k = label]) scale
-void golden_reference_softmax_loss(const struct golden_loss *loss, const double *z, const int32_t *labels, double *losses, double *dz);
+void golden_reference_softmax_loss(const struct golden_loss *loss, const double *z, const int32_t *labels, double *losses,
+				   double *dz);
 
 #endif

@@ -7,7 +7,8 @@
 #include "csim/golden/norm_shape.h"
 
 // Mean over group `group` of sample n of what `term` makes of each element.
-static double group_mean(const struct golden_norm *norm, int n, int group, double (*term)(const void *operands, size_t at, int c), const void *operands)
+static double group_mean(const struct golden_norm *norm, int n, int group, double (*term)(const void *operands, size_t at, int c),
+			 const void *operands)
 {
 	double sum = 0;
 
@@ -40,7 +41,8 @@ static double term_square(const void *operands, size_t at, int c)
 	return (of->x[at] - of->mean) * (of->x[at] - of->mean);
 }
 
-void golden_reference_norm(const struct golden_norm *norm, const double *x, const double *gamma, const double *beta, double *mean, double *rstd, double *y)
+void golden_reference_norm(const struct golden_norm *norm, const double *x, const double *gamma, const double *beta, double *mean,
+			   double *rstd, double *y)
 {
 	for (int n = 0; n < norm->batch; n++)
 		for (int group = 0; group < golden_norm_groups(norm); group++) {
@@ -54,7 +56,8 @@ void golden_reference_norm(const struct golden_norm *norm, const double *x, cons
 		for (int iy = 0; iy < norm->height; iy++)
 			for (int ix = 0; ix < norm->width; ix++)
 				for (int c = 0; c < norm->channels; c++) {
-					size_t at = norm_index(norm, n, iy, ix, c), group = norm_group(norm, n, c / norm->group_channels);
+					size_t at = norm_index(norm, n, iy, ix, c),
+					       group = norm_group(norm, n, c / norm->group_channels);
 
 					y[at] = (x[at] - mean[group]) * rstd[group] * gamma[c] + beta[c];
 				}
@@ -79,8 +82,8 @@ static double term_g_xhat(const void *operands, size_t at, int c)
 	return of->dy[at] * of->gamma[c] * ((of->x[at] - of->mean) * of->rstd);
 }
 
-void golden_reference_norm_gradient(const struct golden_norm *norm, const double *x, const double *dy, const double *gamma, const double *mean,
-                                    const double *rstd, double *dx, double *dgamma, double *dbeta)
+void golden_reference_norm_gradient(const struct golden_norm *norm, const double *x, const double *dy, const double *gamma,
+				    const double *mean, const double *rstd, double *dx, double *dgamma, double *dbeta)
 {
 	memset(dgamma, 0, norm->channels * sizeof(*dgamma));
 	memset(dbeta, 0, norm->channels * sizeof(*dbeta));
@@ -88,7 +91,8 @@ void golden_reference_norm_gradient(const struct golden_norm *norm, const double
 		for (int group = 0; group < golden_norm_groups(norm); group++) {
 			size_t of = norm_group(norm, n, group);
 			struct backward operands = {x, dy, gamma, mean[of], rstd[of]};
-			double mean_g = group_mean(norm, n, group, term_g, &operands), mean_g_xhat = group_mean(norm, n, group, term_g_xhat, &operands);
+			double mean_g = group_mean(norm, n, group, term_g, &operands),
+			       mean_g_xhat = group_mean(norm, n, group, term_g_xhat, &operands);
 
 			for (int iy = 0; iy < norm->height; iy++)
 				for (int ix = 0; ix < norm->width; ix++)

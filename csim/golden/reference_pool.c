@@ -84,7 +84,8 @@ void golden_reference_average_pool_gradient(const struct golden_pool *pool, cons
 				long at = under(pool, n, oy, ox, r, s, c);
 
 				if (at >= 0)
-					dx[at] += dy[pool_out_index(pool, n, oy, ox, c)] / ((double)pool->kernel_h * pool->kernel_w);
+					dx[at] +=
+					    dy[pool_out_index(pool, n, oy, ox, c)] / ((double)pool->kernel_h * pool->kernel_w);
 			}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematics of pooling in float64, from the equations of pool.h over whole feature maps. Results are overwritten, and must not overlap
-// the operands. No NaNs.
+// The mathematics of pooling in float64, from the equations of pool.h over whole feature maps. Results are overwritten, and must
+// not overlap the operands. No NaNs.
 #ifndef WC_GOLDEN_REFERENCE_POOL_H
 #define WC_GOLDEN_REFERENCE_POOL_H
 

@@ -2,8 +2,8 @@
 //
 // Reciprocal square root, reciprocal, exp and log of one binary32 value, as fixed lists of steps.
 //
-// A step is one binary32 addition, subtraction or multiplication, rounded to nearest even with subnormals kept, or an operation on
-// the pattern as an integer. Hardware that does the same steps has the same bits. The steps are scalar.c, one a line; their
+// A step is one binary32 addition, subtraction or multiplication, rounded to nearest even with subnormals kept, or an operation
+// on the pattern as an integer. Hardware that does the same steps has the same bits. The steps are scalar.c, one a line; their
 // constants are here. Results are canonical where they are NaN.
 //
 //     function      ULP    where                     seen over
@@ -13,11 +13,11 @@
 //     exp           1.24   results of 2^-126 and up  every x
 //     log           0.83   x >= 2^-126               every x
 //
-// are the largest errors against float64, an ULP being the distance between the binary32 values round the exact result. The tests measure
-// them again (exp and log over every x in the long suite).
+// are the largest errors against float64, an ULP being the distance between the binary32 values round the exact result. The tests
+// measure them again (exp and log over every x in the long suite).
 //
-// The polynomials interpolate at Chebyshev nodes c + h cos(pi (2 i + 1) / (2 n)), i < n, of the interval [c - h, c + h] and have their
-// coefficients rounded to binary32 (the tests derive them again):
+// The polynomials interpolate at Chebyshev nodes c + h cos(pi (2 i + 1) / (2 n)), i < n, of the interval [c - h, c + h] and have
+// their coefficients rounded to binary32 (the tests derive them again):
 //     exp   n = 5, (e^r - 1 - r) / r^2           on [-ln 2 / 2, ln 2 / 2]; with 1 + r before it, degree 6
 //     log   n = 9, (log(1+f) - f + f^2/2) / f^3  on [sqrt(1/2) - 1, sqrt(2) - 1]; with f - f^2/2 before it, degree 11
 #ifndef WC_GOLDEN_SCALAR_H
@@ -51,9 +51,11 @@ enum {
 extern const float golden_exp_coefficients[GOLDEN_EXP_DEGREE + 1];
 extern const float golden_log_coefficients[GOLDEN_LOG_DEGREE + 1];
 
-// 1/sqrt(x). NaN of a NaN or x < 0; +infinity of +0 and -0; +0 of +infinity. Of a subnormal what the steps say, which is of no use.
+// 1/sqrt(x). NaN of a NaN or x < 0; +infinity of +0 and -0; +0 of +infinity. Of a subnormal what the steps say, which is of no
+// use.
 float golden_rsqrt(float x);
-// 1/x for x > 0, as rsqrt(x) squared; of other values what the steps say: NaN of a NaN or x < 0, +infinity of +0 and -0, +0 of +infinity.
+// 1/x for x > 0, as rsqrt(x) squared; of other values what the steps say: NaN of a NaN or x < 0, +infinity of +0 and -0, +0 of
+// +infinity.
 float golden_reciprocal(float x);
 // e^x. NaN of a NaN; +0 where the result would be subnormal, and of -infinity.
 float golden_exp(float x);

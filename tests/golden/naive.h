@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Single binary32 operations for the tests' own statements of the operators: in double, rounded once by a conversion. Products are exact
-// there; a sum's second rounding is innocent, as 53 bits are more than 2 x 24 + 1 (Figueroa 1995).
+// Single binary32 operations for the tests' own statements of the operators: in double, rounded once by a conversion. Products
+// are exact there; a sum's second rounding is innocent, as 53 bits are more than 2 x 24 + 1 (Figueroa 1995).
 #ifndef TESTS_GOLDEN_NAIVE_H
 #define TESTS_GOLDEN_NAIVE_H
 

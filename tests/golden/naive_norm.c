@@ -39,7 +39,8 @@ static void sum_pairs(const struct group *group, const float *a, const float *b,
 			long at = element(group, row, j);
 
 			one = naive_add(one, a[at]);
-			two = group->fault == NORM_FUSED ? (float)((double)a[at] * b[at] + two) : naive_add(two, naive_mul(a[at], b[at]));
+			two = group->fault == NORM_FUSED ? (float)((double)a[at] * b[at] + two)
+							 : naive_add(two, naive_mul(a[at], b[at]));
 		}
 		*total_a = group->fault == NORM_NO_ROWS ? one : naive_add(*total_a, one);
 		*total_ab = group->fault == NORM_NO_ROWS ? two : naive_add(*total_ab, two);
@@ -74,8 +75,8 @@ static void statistics(const struct group *group, const uint16_t *x, float *scra
 	*rstd = golden_rsqrt(naive_add(var, group->norm->eps));
 }
 
-static void backward(const struct group *group, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma, float mean, float rstd, float *g, float *xhat,
-                     uint16_t *dx)
+static void backward(const struct group *group, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma, float mean,
+		     float rstd, float *g, float *xhat, uint16_t *dx)
 {
 	int count = group->norm->width * group->norm->group_channels;
 	float sum, product, c1, c2;
@@ -102,7 +103,8 @@ static void backward(const struct group *group, const uint16_t *x, const uint16_
 		}
 }
 
-static void parameters(const struct golden_norm *norm, const uint16_t *dy, const float *xhat, float *dgamma, float *dbeta, enum norm_fault fault)
+static void parameters(const struct golden_norm *norm, const uint16_t *dy, const float *xhat, float *dgamma, float *dbeta,
+		       enum norm_fault fault)
 {
 	int rows = norm->batch * norm->height;
 
@@ -126,14 +128,18 @@ static void parameters(const struct golden_norm *norm, const uint16_t *dy, const
 	}
 }
 
-struct naive_norm naive_norm_create(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma, const uint16_t *beta,
-                                    enum norm_fault fault)
+struct naive_norm naive_norm_create(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma,
+				    const uint16_t *beta, enum norm_fault fault)
 {
 	size_t count = golden_norm_count(norm), groups = (size_t)norm->batch * (norm->channels / norm->group_channels);
 	float *g = rig_zeros(count, sizeof(*g)), *xhat = rig_zeros(count, sizeof(*xhat));
 	struct naive_norm result = {
-		.mean = rig_zeros(groups, sizeof(float)), .rstd = rig_zeros(groups, sizeof(float)), .y = rig_zeros(count, sizeof(uint16_t)),
-		.dx = rig_zeros(count, sizeof(uint16_t)), .dgamma = rig_zeros(norm->channels, sizeof(float)), .dbeta = rig_zeros(norm->channels, sizeof(float)),
+	    .mean = rig_zeros(groups, sizeof(float)),
+	    .rstd = rig_zeros(groups, sizeof(float)),
+	    .y = rig_zeros(count, sizeof(uint16_t)),
+	    .dx = rig_zeros(count, sizeof(uint16_t)),
+	    .dgamma = rig_zeros(norm->channels, sizeof(float)),
+	    .dbeta = rig_zeros(norm->channels, sizeof(float)),
 	};
 
 	for (size_t i = 0; i < groups; i++) {

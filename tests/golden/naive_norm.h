@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Group normalization stated a second time: rows of a group copied out, then the steps one after the other. `fault` plants a mistake.
+// Group normalization stated a second time: rows of a group copied out, then the steps one after the other. `fault` plants a
+// mistake.
 #ifndef TESTS_GOLDEN_NAIVE_NORM_H
 #define TESTS_GOLDEN_NAIVE_NORM_H
 
@@ -25,8 +26,8 @@ struct naive_norm {
 };
 
 // Forward and backward of the whole map.
-struct naive_norm naive_norm_create(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma, const uint16_t *beta,
-                                    enum norm_fault fault);
+struct naive_norm naive_norm_create(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy, const uint16_t *gamma,
+				    const uint16_t *beta, enum norm_fault fault);
 void naive_norm_free(struct naive_norm *result);
 
 #endif

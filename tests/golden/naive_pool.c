@@ -15,7 +15,8 @@ struct window {
 	} *list;
 };
 
-static void list_box(struct window *window, int n, int top, int left, int height, int width, int in_h, int in_w, int channels, int c, bool columns_first)
+static void list_box(struct window *window, int n, int top, int left, int height, int width, int in_h, int in_w, int channels,
+		     int c, bool columns_first)
 {
 	window->area = height * width;
 	window->count = 0;
@@ -35,8 +36,8 @@ static void list_window(struct window *window, const struct golden_pool *pool, l
 	int c = (int)(at % pool->channels), ox = (int)(at / pool->channels % pool->out_w);
 	int oy = (int)(at / pool->channels / pool->out_w % pool->out_h), n = (int)(at / pool->channels / pool->out_w / pool->out_h);
 
-	list_box(window, n, oy * pool->stride_h - pool->pad_h, ox * pool->stride_w - pool->pad_w, pool->kernel_h, pool->kernel_w, pool->in_h, pool->in_w,
-	         pool->channels, c, fault == POOL_COLUMNS_FIRST);
+	list_box(window, n, oy * pool->stride_h - pool->pad_h, ox * pool->stride_w - pool->pad_w, pool->kernel_h, pool->kernel_w,
+		 pool->in_h, pool->in_w, pool->channels, c, fault == POOL_COLUMNS_FIRST);
 }
 
 static void list_adaptive(struct window *window, const struct golden_adaptive_pool *pool, long at, enum pool_fault fault)
@@ -46,7 +47,8 @@ static void list_adaptive(struct window *window, const struct golden_adaptive_po
 	int top = (int)floor((double)oy * pool->in_h / pool->out_h), bottom = (int)ceil((oy + 1.0) * pool->in_h / pool->out_h);
 	int left = (int)floor((double)ox * pool->in_w / pool->out_w), right = (int)ceil((ox + 1.0) * pool->in_w / pool->out_w);
 
-	list_box(window, n, top, left, bottom - top, right - left, pool->in_h, pool->in_w, pool->channels, c, fault == POOL_COLUMNS_FIRST);
+	list_box(window, n, top, left, bottom - top, right - left, pool->in_h, pool->in_w, pool->channels, c,
+		 fault == POOL_COLUMNS_FIRST);
 }
 
 static struct window new_window(int area)
@@ -98,7 +100,8 @@ void naive_pack_index(const struct golden_pool *pool, const int *taps, uint8_t *
 
 	for (int i = 0; i < pool->batch * pool->out_h; i++, byte += (row * bits + 7) / 8)
 		for (int bit = 0; bit < row * bits; bit++)
-			byte[bit / 8] = (uint8_t)((bit % 8 ? byte[bit / 8] : 0) | (taps[i * row + bit / bits] >> bit % bits & 1) << bit % 8);
+			byte[bit / 8] =
+			    (uint8_t)((bit % 8 ? byte[bit / 8] : 0) | (taps[i * row + bit / bits] >> bit % bits & 1) << bit % 8);
 }
 
 static void narrow_all(const float *sums, long count, float scale, uint16_t *halves)
@@ -107,7 +110,8 @@ static void narrow_all(const float *sums, long count, float scale, uint16_t *hal
 		halves[i] = naive_narrow(naive_mul(sums[i], scale));
 }
 
-void naive_max_pool_gradient(const struct golden_pool *pool, const int *taps, const uint16_t *dy, uint16_t *dx, enum pool_fault fault)
+void naive_max_pool_gradient(const struct golden_pool *pool, const int *taps, const uint16_t *dy, uint16_t *dx,
+			     enum pool_fault fault)
 {
 	struct window window = new_window(pool->kernel_h * pool->kernel_w);
 	float *sums = rig_zeros(in_count(pool), sizeof(*sums));
@@ -189,7 +193,8 @@ void naive_adaptive_pool(const struct golden_adaptive_pool *pool, const uint16_t
 void naive_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const uint16_t *dy, uint16_t *dx, enum pool_fault fault)
 {
 	struct window window = new_window(pool->in_h * pool->in_w);
-	long count = (long)pool->batch * pool->out_h * pool->out_w * pool->channels, pixels = (long)pool->batch * pool->in_h * pool->in_w * pool->channels;
+	long count = (long)pool->batch * pool->out_h * pool->out_w * pool->channels,
+	     pixels = (long)pool->batch * pool->in_h * pool->in_w * pool->channels;
 	float *sums = rig_zeros(pixels, sizeof(*sums)), scale = 1;
 
 	for (long i = 0; i < count; i++) {
@@ -201,7 +206,8 @@ void naive_adaptive_pool_gradient(const struct golden_adaptive_pool *pool, const
 
 			if (fault == POOL_SUM_BEFORE_SCALE)
 				scale = q;
-			*sum = naive_add(*sum, fault == POOL_SUM_BEFORE_SCALE ? naive_widen(dy[at]) : naive_mul(naive_widen(dy[at]), q));
+			*sum = naive_add(*sum, fault == POOL_SUM_BEFORE_SCALE ? naive_widen(dy[at])
+									      : naive_mul(naive_widen(dy[at]), q));
 		}
 	}
 	narrow_all(sums, pixels, scale, dx);

@@ -18,7 +18,8 @@ enum pool_fault {
 };
 
 void naive_max_pool(const struct golden_pool *pool, const uint16_t *x, uint16_t *y, int *taps, enum pool_fault fault);
-void naive_max_pool_gradient(const struct golden_pool *pool, const int *taps, const uint16_t *dy, uint16_t *dx, enum pool_fault fault);
+void naive_max_pool_gradient(const struct golden_pool *pool, const int *taps, const uint16_t *dy, uint16_t *dx,
+			     enum pool_fault fault);
 // taps in the packed form.
 void naive_pack_index(const struct golden_pool *pool, const int *taps, uint8_t *index);
 void naive_average_pool(const struct golden_pool *pool, const uint16_t *x, uint16_t *y, enum pool_fault fault);

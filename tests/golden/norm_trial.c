@@ -25,8 +25,11 @@ const int norm_shape_count = sizeof(norm_shapes) / sizeof(norm_shapes[0]);
 struct golden_norm norm_trial_random(uint64_t *state)
 {
 	struct golden_norm norm = {
-		.batch = rig_between(state, 1, 3), .height = rig_between(state, 1, 12), .width = rig_between(state, 1, 12), .group_channels = rig_between(state, 1, 9),
-		.eps = 1e-5f,
+	    .batch = rig_between(state, 1, 3),
+	    .height = rig_between(state, 1, 12),
+	    .width = rig_between(state, 1, 12),
+	    .group_channels = rig_between(state, 1, 9),
+	    .eps = 1e-5f,
 	};
 
 	norm.channels = norm.group_channels * rig_between(state, 1, 4);
@@ -61,7 +64,8 @@ struct norm_trial norm_trial_create(struct golden_norm norm, enum norm_operands 
 	trial.gamma = rig_halves(norm.channels, state);
 	trial.beta = rig_halves(norm.channels, state);
 	for (size_t i = 0; i < trial.count; i++)
-		trial.x[i] = operands == NORM_CONSTANT ? trial.x[i / ((size_t)norm.height * norm.width * norm.channels)] : draw(operands, trial.x[i], state);
+		trial.x[i] = operands == NORM_CONSTANT ? trial.x[i / ((size_t)norm.height * norm.width * norm.channels)]
+						       : draw(operands, trial.x[i], state);
 	trial.row_sums = rig_zeros(trial.rows, sizeof(*trial.row_sums));
 	trial.totals = rig_zeros(trial.groups, sizeof(*trial.totals));
 	trial.parameter_row_sums = rig_zeros((size_t)norm.batch * norm.height * norm.channels, sizeof(*trial.parameter_row_sums));
@@ -92,22 +96,33 @@ void norm_trial_run(struct norm_trial *trial, int strip_rows)
 			memset(trial->totals, 0, trial->groups * sizeof(*trial->totals));
 		for (int n = 0; n < norm->batch; n++)
 			for (int row = 0; row < norm->height; row += strip_rows) {
-				struct golden_range strip = {n, n + 1, row, row + strip_rows < norm->height ? row + strip_rows : norm->height};
+				struct golden_range strip = {n, n + 1, row,
+							     row + strip_rows < norm->height ? row + strip_rows : norm->height};
 
 				if (step == 0) {
 					must(golden_norm_row_sums(norm, trial->x, strip, trial->row_sums, &err), &err);
 					must(golden_norm_combine(norm, trial->row_sums, strip, trial->totals, &err), &err);
 				} else if (step == 1) {
-					must(golden_norm_apply(norm, trial->x, trial->statistics, trial->gamma, trial->beta, strip, trial->y, &err), &err);
+					must(golden_norm_apply(norm, trial->x, trial->statistics, trial->gamma, trial->beta,
+							       strip, trial->y, &err),
+					     &err);
 				} else if (step == 2) {
-					must(golden_norm_gradient_row_sums(norm, trial->x, trial->dy, trial->statistics, trial->gamma, strip, trial->row_sums, &err), &err);
+					must(golden_norm_gradient_row_sums(norm, trial->x, trial->dy, trial->statistics,
+									   trial->gamma, strip, trial->row_sums, &err),
+					     &err);
 					must(golden_norm_combine(norm, trial->row_sums, strip, trial->totals, &err), &err);
 				} else if (step == 3) {
-					must(golden_norm_gradient(norm, trial->x, trial->dy, trial->statistics, trial->gamma, trial->totals, strip, trial->dx, &err), &err);
+					must(golden_norm_gradient(norm, trial->x, trial->dy, trial->statistics, trial->gamma,
+								  trial->totals, strip, trial->dx, &err),
+					     &err);
 				} else if (step == 4) {
-					must(golden_norm_parameter_row_sums(norm, trial->x, trial->dy, trial->statistics, strip, trial->parameter_row_sums, &err), &err);
+					must(golden_norm_parameter_row_sums(norm, trial->x, trial->dy, trial->statistics, strip,
+									    trial->parameter_row_sums, &err),
+					     &err);
 				} else {
-					must(golden_norm_parameter_add(norm, trial->parameter_row_sums, strip, trial->parameter_totals, &err), &err);
+					must(golden_norm_parameter_add(norm, trial->parameter_row_sums, strip,
+								       trial->parameter_totals, &err),
+					     &err);
 				}
 			}
 	}
@@ -132,7 +147,7 @@ const char *norm_trial_name(const struct golden_norm *norm)
 {
 	static char text[128];
 
-	snprintf(text, sizeof(text), "{%d, %d, %d, %d, %d, %g} WC_SEED=%llu", norm->batch, norm->height, norm->width, norm->channels, norm->group_channels,
-	         (double)norm->eps, (unsigned long long)rig_seed());
+	snprintf(text, sizeof(text), "{%d, %d, %d, %d, %d, %g} WC_SEED=%llu", norm->batch, norm->height, norm->width,
+		 norm->channels, norm->group_channels, (double)norm->eps, (unsigned long long)rig_seed());
 	return text;
 }

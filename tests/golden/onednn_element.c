@@ -21,7 +21,8 @@ void onednn_eltwise(enum onednn_function function, const float *x, size_t count,
 void onednn_add(const float *a, const float *b, size_t count, float *y)
 {
 	dnnl_memory_desc_t line = onednn_describe(1, (dnnl_dims_t){(dnnl_dim_t)count}, dnnl_a);
-	struct onednn_tensor tensors[] = {{DNNL_ARG_SRC_0, line, (float *)a}, {DNNL_ARG_SRC_1, line, (float *)b}, {DNNL_ARG_DST, line, y}};
+	struct onednn_tensor tensors[] = {
+	    {DNNL_ARG_SRC_0, line, (float *)a}, {DNNL_ARG_SRC_1, line, (float *)b}, {DNNL_ARG_DST, line, y}};
 	dnnl_primitive_desc_t desc;
 	dnnl_binary_desc_t operation;
 

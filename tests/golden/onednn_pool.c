@@ -6,7 +6,8 @@
 #include "tests/golden/onednn.h"
 #include "tests/golden/onednn_primitive.h"
 
-static const dnnl_alg_kind_t kinds[] = {[ONEDNN_MAX_POOL] = dnnl_pooling_max, [ONEDNN_AVERAGE_POOL] = dnnl_pooling_avg_include_padding};
+static const dnnl_alg_kind_t kinds[] = {
+    [ONEDNN_MAX_POOL] = dnnl_pooling_max, [ONEDNN_AVERAGE_POOL] = dnnl_pooling_avg_include_padding};
 
 struct shape {
 	dnnl_memory_desc_t x, y;
@@ -16,9 +17,11 @@ struct shape {
 static struct shape describe(const struct golden_pool *pool)
 {
 	return (struct shape){
-		.x = onednn_describe(4, (dnnl_dims_t){pool->batch, pool->channels, pool->in_h, pool->in_w}, dnnl_acdb),
-		.y = onednn_describe(4, (dnnl_dims_t){pool->batch, pool->channels, pool->out_h, pool->out_w}, dnnl_acdb),
-		.strides = {pool->stride_h, pool->stride_w}, .kernel = {pool->kernel_h, pool->kernel_w}, .padding = {pool->pad_h, pool->pad_w},
+	    .x = onednn_describe(4, (dnnl_dims_t){pool->batch, pool->channels, pool->in_h, pool->in_w}, dnnl_acdb),
+	    .y = onednn_describe(4, (dnnl_dims_t){pool->batch, pool->channels, pool->out_h, pool->out_w}, dnnl_acdb),
+	    .strides = {pool->stride_h, pool->stride_w},
+	    .kernel = {pool->kernel_h, pool->kernel_w},
+	    .padding = {pool->pad_h, pool->pad_w},
 	};
 }
 
@@ -26,8 +29,8 @@ static dnnl_primitive_desc_t prepare_forward(enum onednn_pool kind, const struct
 {
 	dnnl_pooling_desc_t operation;
 
-	ONEDNN_CHECK(dnnl_pooling_forward_desc_init(&operation, dnnl_forward_training, kinds[kind], &shape->x, &shape->y, shape->strides, shape->kernel,
-	                                            shape->padding, shape->padding));
+	ONEDNN_CHECK(dnnl_pooling_forward_desc_init(&operation, dnnl_forward_training, kinds[kind], &shape->x, &shape->y,
+						    shape->strides, shape->kernel, shape->padding, shape->padding));
 	return onednn_prepare(&operation, NULL);
 }
 
@@ -61,7 +64,8 @@ void onednn_pool_gradient(enum onednn_pool kind, const struct golden_pool *pool,
 	dnnl_pooling_desc_t operation;
 
 	run_forward(forward, &shape, x, y, workspace);
-	ONEDNN_CHECK(dnnl_pooling_backward_desc_init(&operation, kinds[kind], &shape.x, &shape.y, shape.strides, shape.kernel, shape.padding, shape.padding));
+	ONEDNN_CHECK(dnnl_pooling_backward_desc_init(&operation, kinds[kind], &shape.x, &shape.y, shape.strides, shape.kernel,
+						     shape.padding, shape.padding));
 	desc = onednn_prepare(&operation, forward);
 	onednn_execute(desc, tensors, 2, workspace);
 	free(workspace);

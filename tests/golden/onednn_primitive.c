@@ -50,7 +50,9 @@ void onednn_execute(const_dnnl_primitive_desc_t desc, const struct onednn_tensor
 	}
 	if (workspace) {
 		args[count].arg = DNNL_ARG_WORKSPACE;
-		ONEDNN_CHECK(dnnl_memory_create(&args[count++].memory, dnnl_primitive_desc_query_md(desc, dnnl_query_workspace_md, 0), the_engine(), workspace));
+		ONEDNN_CHECK(dnnl_memory_create(&args[count++].memory,
+						dnnl_primitive_desc_query_md(desc, dnnl_query_workspace_md, 0), the_engine(),
+						workspace));
 	}
 	ONEDNN_CHECK(dnnl_primitive_execute(primitive, stream, count, args));
 	ONEDNN_CHECK(dnnl_stream_wait(stream));

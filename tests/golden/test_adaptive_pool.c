@@ -34,8 +34,8 @@ static const char *name(const struct golden_adaptive_pool *pool)
 {
 	static char text[128];
 
-	snprintf(text, sizeof(text), "{%d, %d, %d, %d, %d, %d} WC_SEED=%llu", pool->batch, pool->in_h, pool->in_w, pool->channels, pool->out_h, pool->out_w,
-	         (unsigned long long)rig_seed());
+	snprintf(text, sizeof(text), "{%d, %d, %d, %d, %d, %d} WC_SEED=%llu", pool->batch, pool->in_h, pool->in_w, pool->channels,
+		 pool->out_h, pool->out_w, (unsigned long long)rig_seed());
 	return text;
 }
 
@@ -70,13 +70,15 @@ static void trial_free(struct trial *trial)
 static struct golden_adaptive_pool random_shape(int i, uint64_t *state)
 {
 	static const struct golden_adaptive_pool shapes[] = {
-		{1, 1, 1, 1, 1, 1}, {2, 14, 14, 3, 7, 7}, {1, 13, 10, 4, 7, 7}, {1, 3, 5, 2, 7, 6}, {2, 6, 9, 3, 1, 1}, {1, 1, 1, 3, 4, 2}, {1, 5, 16, 2, 5, 6},
+	    {1, 1, 1, 1, 1, 1}, {2, 14, 14, 3, 7, 7}, {1, 13, 10, 4, 7, 7}, {1, 3, 5, 2, 7, 6},
+	    {2, 6, 9, 3, 1, 1}, {1, 1, 1, 3, 4, 2},   {1, 5, 16, 2, 5, 6},
 	};
 
 	if (i < (int)(sizeof(shapes) / sizeof(shapes[0])))
 		return shapes[i];
 	return (struct golden_adaptive_pool){
-		rig_between(state, 1, 2), rig_between(state, 1, 20), rig_between(state, 1, 20), rig_between(state, 1, 8), rig_between(state, 1, 9), rig_between(state, 1, 9),
+	    rig_between(state, 1, 2), rig_between(state, 1, 20), rig_between(state, 1, 20),
+	    rig_between(state, 1, 8), rig_between(state, 1, 9),	 rig_between(state, 1, 9),
 	};
 }
 
@@ -84,7 +86,8 @@ static bool agrees(struct trial *trial, enum pool_fault fault)
 {
 	naive_adaptive_pool(&trial->pool, trial->x, trial->other_y, fault);
 	naive_adaptive_pool_gradient(&trial->pool, trial->dy, trial->other_dx, fault);
-	return rig_difference(trial->y, trial->other_y, trial->out) < 0 && rig_difference(trial->dx, trial->other_dx, trial->in) < 0;
+	return rig_difference(trial->y, trial->other_y, trial->out) < 0 &&
+	       rig_difference(trial->dx, trial->other_dx, trial->in) < 0;
 }
 
 Test(adaptive_pool, bits_are_those_of_the_second_statement_and_of_no_other)
@@ -122,10 +125,11 @@ Test(adaptive_pool, float64_agrees_within_the_bound)
 		golden_reference_adaptive_pool_gradient(pool, dy, dx);
 		golden_reference_adaptive_pool_gradient(pool, size_dy, size_dx);
 		for (size_t at = 0; at < trial.out; at++)
-			cr_assert_leq(fabs(golden_half_to_float(trial.y[at]) - y[at]), golden_bound_half(y[at], golden_bound_sum(taps + 2, size_y[at])), "%s", name(pool));
+			cr_assert_leq(fabs(golden_half_to_float(trial.y[at]) - y[at]),
+				      golden_bound_half(y[at], golden_bound_sum(taps + 2, size_y[at])), "%s", name(pool));
 		for (size_t at = 0; at < trial.in; at++)
-			cr_assert_leq(fabs(golden_half_to_float(trial.dx[at]) - dx[at]), golden_bound_half(dx[at], golden_bound_sum(windows + 2, size_dx[at])), "%s",
-			              name(pool));
+			cr_assert_leq(fabs(golden_half_to_float(trial.dx[at]) - dx[at]),
+				      golden_bound_half(dx[at], golden_bound_sum(windows + 2, size_dx[at])), "%s", name(pool));
 		free(x);
 		free(size_x);
 		free(dy);
@@ -146,28 +150,36 @@ Test(adaptive_pool, onednn_agrees_window_by_window)
 	for (int i = 0; i < 12; i++) {
 		struct trial trial = trial_create(random_shape(i, &state), false, &state);
 		const struct golden_adaptive_pool *pool = &trial.pool;
-		float *window = rig_zeros(trial.in, sizeof(*window)), *mean = rig_zeros((size_t)pool->batch * pool->channels, sizeof(*mean));
+		float *window = rig_zeros(trial.in, sizeof(*window)),
+		      *mean = rig_zeros((size_t)pool->batch * pool->channels, sizeof(*mean));
 
 		for (int oy = 0; oy < pool->out_h; oy++)
 			for (int ox = 0; ox < pool->out_w; ox++) {
-				int top = oy * pool->in_h / pool->out_h, bottom = ((oy + 1) * pool->in_h + pool->out_h - 1) / pool->out_h;
-				int left = ox * pool->in_w / pool->out_w, right = ((ox + 1) * pool->in_w + pool->out_w - 1) / pool->out_w;
-				struct golden_pool global = golden_pool_global(pool->batch, bottom - top, right - left, pool->channels);
+				int top = oy * pool->in_h / pool->out_h,
+				    bottom = ((oy + 1) * pool->in_h + pool->out_h - 1) / pool->out_h;
+				int left = ox * pool->in_w / pool->out_w,
+				    right = ((ox + 1) * pool->in_w + pool->out_w - 1) / pool->out_w;
+				struct golden_pool global =
+				    golden_pool_global(pool->batch, bottom - top, right - left, pool->channels);
 				float *to = window;
 
 				for (int n = 0; n < pool->batch; n++)
 					for (int y = top; y < bottom; y++, to += (right - left) * pool->channels)
-						golden_halves_to_floats(to, trial.x + (((size_t)n * pool->in_h + y) * pool->in_w + left) * pool->channels,
-						                        (size_t)(right - left) * pool->channels);
+						golden_halves_to_floats(
+						    to,
+						    trial.x + (((size_t)n * pool->in_h + y) * pool->in_w + left) * pool->channels,
+						    (size_t)(right - left) * pool->channels);
 				onednn_pool(ONEDNN_AVERAGE_POOL, &global, window, mean);
 				for (int n = 0; n < pool->batch; n++)
 					for (int c = 0; c < pool->channels; c++) {
-						size_t at = (((size_t)n * pool->out_h + oy) * pool->out_w + ox) * pool->channels + c;
+						size_t at =
+						    (((size_t)n * pool->out_h + oy) * pool->out_w + ox) * pool->channels + c;
 						double theirs = mean[n * pool->channels + c];
 						// Operands are at most 1, so is the mean magnitude.
 						double bound = 2 * golden_bound_sum((bottom - top) * (right - left) + 2.0, 1);
 
-						cr_assert_leq(fabs(golden_half_to_float(trial.y[at]) - theirs), golden_bound_half(theirs, bound), "%s", name(pool));
+						cr_assert_leq(fabs(golden_half_to_float(trial.y[at]) - theirs),
+							      golden_bound_half(theirs, bound), "%s", name(pool));
 					}
 			}
 		free(window);
@@ -190,7 +202,8 @@ Test(adaptive_pool, even_windows_are_an_average_pool)
 
 		cr_assert_eq(golden_average_pool(&pool, trial.x, range, trial.other_y, &err), 0, "%s", err.text);
 		cr_assert_lt(rig_difference(trial.y, trial.other_y, trial.out), 0);
-		cr_assert_eq(golden_average_pool_gradient(&pool, trial.dy, (struct golden_range){0, 2, 0, 14}, trial.other_dx, &err), 0);
+		cr_assert_eq(
+		    golden_average_pool_gradient(&pool, trial.dy, (struct golden_range){0, 2, 0, 14}, trial.other_dx, &err), 0);
 		cr_assert_lt(rig_difference(trial.dx, trial.other_dx, trial.in), 0);
 		if (size == 1) {
 			cr_assert_eq(golden_average_pool(&global, trial.x, range, trial.other_y, &err), 0, "%s", err.text);

@@ -49,7 +49,8 @@ Test(add, bits_are_those_of_pairs_from_the_left)
 			inputs[0][trial] = 0xfd00; // a NaN
 		add(inputs, count, y);
 		for (int i = 0; i < COUNT; i++) {
-			uint16_t sum = naive_narrow(naive_widen(inputs[0][i])), backwards = naive_narrow(naive_widen(inputs[count - 1][i]));
+			uint16_t sum = naive_narrow(naive_widen(inputs[0][i])),
+				 backwards = naive_narrow(naive_widen(inputs[count - 1][i]));
 			float whole = naive_widen(inputs[0][i]);
 
 			for (int j = 1; j < count; j++) {
@@ -57,13 +58,15 @@ Test(add, bits_are_those_of_pairs_from_the_left)
 				backwards = naive_narrow(naive_add(naive_widen(backwards), naive_widen(inputs[count - 1 - j][i])));
 				whole = naive_add(whole, naive_widen(inputs[j][i]));
 			}
-			cr_assert_eq(y[i], sum, "element %d of %d inputs: %04x, expected %04x, WC_SEED=%llu", i, count, y[i], sum, (unsigned long long)rig_seed());
+			cr_assert_eq(y[i], sum, "element %d of %d inputs: %04x, expected %04x, WC_SEED=%llu", i, count, y[i], sum,
+				     (unsigned long long)rig_seed());
 			last_first += y[i] != backwards;
 			rounded_once += y[i] != naive_narrow(whole);
 		}
 		release(inputs);
 	}
-	cr_assert(last_first > 0 && rounded_once > 0, "another order and a single rounding must be seen: %d, %d", last_first, rounded_once);
+	cr_assert(last_first > 0 && rounded_once > 0, "another order and a single rounding must be seen: %d, %d", last_first,
+		  rounded_once);
 }
 
 Test(add, float64_and_onednn_agree_within_the_bound)
@@ -88,7 +91,8 @@ Test(add, float64_and_onednn_agree_within_the_bound)
 		for (int j = 1; j < INPUTS; j++)
 			sums[j - 1] = sum += doubles[j][i];
 		error = golden_bound_add(sums, INPUTS - 1);
-		cr_assert_leq(fabs(golden_half_to_float(y[i]) - exact[i]), error, "element %d: %a, exactly %a", i, golden_half_to_float(y[i]), exact[i]);
+		cr_assert_leq(fabs(golden_half_to_float(y[i]) - exact[i]), error, "element %d: %a, exactly %a", i,
+			      golden_half_to_float(y[i]), exact[i]);
 		// One binary32 addition is one rounding for them too.
 		cr_assert_eq(pair[i], golden_half_from_float(theirs[i]), "element %d", i);
 		if (fabs(exact[i]) > 0.25)

@@ -1,86 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bias, groups, and fully connected layers: single elements, a statement of the sums one by one, float64 and oneDNN within the bound.
+// Bias and groups: the sums one by one, single elements, planted faults, ranges, errors.
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "csim/golden/bound.h"
 #include "csim/golden/element.h"
 #include "csim/golden/grouped.h"
 #include "csim/golden/half.h"
 #include "csim/golden/ordered.h"
-#include "csim/golden/reference.h"
+#include "tests/golden/layer.h"
 #include "tests/golden/naive.h"
-#include "tests/golden/onednn.h"
 #include "tests/golden/rig.h"
 #include "traces/alloc.h"
-
-// A layer with bias and groups, its operands, and the bits' results.
-struct layer {
-	struct golden_conv conv;
-	int groups, rows;
-	size_t in, out, weights;
-	uint16_t *x, *w, *bias, *dy, *y, *dx;
-	float *dw, *db;
-};
 
 static void must(int result, const struct wc_error *err)
 {
 	cr_assert_eq(result, 0, "%s", err->text);
 }
-
-static struct layer layer_create(struct golden_conv conv, int groups, int rows, bool wide, uint64_t *state)
-{
-	struct layer layer = {.groups = groups, .rows = rows};
-	struct golden_range all;
-	struct wc_error err = {0};
-
-	conv.out_h = golden_conv_output(conv.in_h, conv.kernel_h, conv.stride_h, conv.pad_h, conv.dilation_h);
-	conv.out_w = golden_conv_output(conv.in_w, conv.kernel_w, conv.stride_w, conv.pad_w, conv.dilation_w);
-	layer.conv = conv;
-	layer.in = golden_conv_in_count(&conv);
-	layer.out = golden_conv_out_count(&conv);
-	layer.weights = golden_conv_weight_count(&conv) / groups;
-	layer.x = wide ? rig_wide_halves(layer.in, state) : rig_halves(layer.in, state);
-	layer.w = rig_halves(layer.weights, state);
-	layer.dy = wide ? rig_wide_halves(layer.out, state) : rig_halves(layer.out, state);
-	layer.bias = wide ? rig_wide_halves(conv.out_c, state) : rig_halves(conv.out_c, state);
-	layer.y = rig_zeros(layer.out, sizeof(*layer.y));
-	layer.dx = rig_zeros(layer.in, sizeof(*layer.dx));
-	layer.dw = rig_zeros(layer.weights, sizeof(*layer.dw));
-	layer.db = rig_zeros(conv.out_c, sizeof(*layer.db));
-	all = golden_range_out(&conv);
-	must(golden_grouped_forward(&conv, groups, rows, layer.x, layer.w, layer.bias, all, layer.y, &err), &err);
-	must(golden_grouped_data_gradient(&conv, groups, rows, layer.dy, layer.w, golden_range_in(&conv), layer.dx, &err), &err);
-	must(golden_grouped_weight_gradient_add(&conv, groups, rows, layer.x, layer.dy, all, layer.dw, &err), &err);
-	must(golden_bias_gradient_add(&conv, rows, layer.dy, all, layer.db, &err), &err);
-	return layer;
-}
-
-static void layer_free(struct layer *layer)
-{
-	void *const all[] = {layer->x, layer->w, layer->bias, layer->dy, layer->y, layer->dx, layer->dw, layer->db};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		free(all[i]);
-}
-
-static const struct {
-	struct golden_conv conv;
-	int groups;
-} shapes[] = {
-	{{1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1}, 1},
-	{{2, 7, 7, 16, 0, 0, 16, 3, 3, 1, 1, 1, 1, 1, 1}, 1},
-	{{2, 9, 8, 12, 0, 0, 12, 3, 3, 1, 1, 1, 1, 1, 1}, 12}, // depthwise
-	{{1, 9, 9, 5, 0, 0, 5, 3, 3, 2, 2, 1, 1, 1, 1}, 5},    // depthwise with a stride
-	{{1, 6, 7, 4, 0, 0, 12, 3, 2, 1, 2, 1, 0, 1, 1}, 4},   // three filters a channel
-	{{2, 8, 5, 20, 0, 0, 8, 1, 1, 1, 1, 0, 0, 1, 1}, 2},
-	{{1, 11, 10, 18, 0, 0, 30, 5, 3, 3, 2, 2, 1, 1, 2}, 6},
-	{{3, 4, 4, 34, 0, 0, 10, 3, 3, 1, 1, 1, 1, 1, 1}, 2},  // more channels of a group than rows
-};
-enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 // One element of y: its products in the order of K, summed chunk by chunk. `fault`: the bias is added last.
 static uint16_t naive_forward(const struct layer *layer, int n, int oy, int ox, int k, bool fault)
@@ -97,7 +34,11 @@ static uint16_t naive_forward(const struct layer *layer, int n, int oy, int ox, 
 				bool outside = y < 0 || x < 0 || y >= conv->in_h || x >= conv->in_w;
 				float a = outside ? 0 : naive_widen(layer->x[golden_in_index(conv, n, y, x, group * group_in + c)]);
 
-				chunk = naive_add(chunk, naive_mul(a, naive_widen(layer->w[((size_t)k * conv->kernel_h * conv->kernel_w + tap) * group_in + c])));
+				chunk = naive_add(
+				    chunk,
+				    naive_mul(a,
+					      naive_widen(
+						  layer->w[((size_t)k * conv->kernel_h * conv->kernel_w + tap) * group_in + c])));
 				if (++step % layer->rows == 0) {
 					acc = naive_add(acc, chunk);
 					chunk = 0;
@@ -129,9 +70,9 @@ Test(grouped, bits_are_those_of_the_sums_one_by_one)
 	uint64_t state = rig_seed() + 500;
 	int late_bias = 0, no_chunks = 0;
 
-	for (int i = 0; i < SHAPES; i++)
+	for (int i = 0; i < layer_shape_count; i++)
 		for (int rows = 4; rows <= 16; rows *= 2) {
-			struct layer layer = layer_create(shapes[i].conv, shapes[i].groups, rows, true, &state);
+			struct layer layer = layer_create(layer_shapes[i].conv, layer_shapes[i].groups, rows, true, &state);
 			const struct golden_conv *conv = &layer.conv;
 
 			for (int n = 0; n < conv->batch; n++)
@@ -140,12 +81,14 @@ Test(grouped, bits_are_those_of_the_sums_one_by_one)
 						for (int k = 0; k < conv->out_c; k++) {
 							uint16_t y = layer.y[golden_out_index(conv, n, oy, ox, k)];
 
-							cr_assert_eq(y, naive_forward(&layer, n, oy, ox, k, false), "y[%d][%d][%d][%d], %d rows, %d groups: %s", n, oy, ox, k, rows,
-							             layer.groups, rig_name(conv));
+							cr_assert_eq(y, naive_forward(&layer, n, oy, ox, k, false),
+								     "y[%d][%d][%d][%d], %d rows, %d groups: %s", n, oy, ox, k,
+								     rows, layer.groups, rig_name(conv));
 							late_bias += y != naive_forward(&layer, n, oy, ox, k, true);
 						}
 			for (int k = 0; k < conv->out_c; k++) {
-				cr_assert_eq(golden_bits_of(layer.db[k]), naive_bits(naive_bias_gradient(&layer, k, false)), "db[%d], %d rows: %s", k, rows, rig_name(conv));
+				cr_assert_eq(golden_bits_of(layer.db[k]), naive_bits(naive_bias_gradient(&layer, k, false)),
+					     "db[%d], %d rows: %s", k, rows, rig_name(conv));
 				no_chunks += golden_bits_of(layer.db[k]) != naive_bits(naive_bias_gradient(&layer, k, true));
 			}
 			layer_free(&layer);
@@ -158,10 +101,11 @@ Test(grouped, single_elements_agree)
 {
 	uint64_t state = rig_seed() + 501;
 
-	for (int i = 0; i < SHAPES; i++) {
-		struct layer layer = layer_create(shapes[i].conv, shapes[i].groups, 8, true, &state);
+	for (int i = 0; i < layer_shape_count; i++) {
+		struct layer layer = layer_create(layer_shapes[i].conv, layer_shapes[i].groups, 8, true, &state);
 		const struct golden_conv *conv = &layer.conv, group = golden_group_conv(conv, layer.groups);
-		uint16_t *x = rig_zeros(golden_conv_in_count(&group), sizeof(*x)), *dy = rig_zeros(golden_conv_out_count(&group), sizeof(*dy));
+		uint16_t *x = rig_zeros(golden_conv_in_count(&group), sizeof(*x)),
+			 *dy = rig_zeros(golden_conv_out_count(&group), sizeof(*dy));
 		size_t weights = golden_conv_weight_count(&group);
 		struct golden_range all = golden_range_out(conv);
 		struct golden_element element;
@@ -169,20 +113,25 @@ Test(grouped, single_elements_agree)
 
 		for (int g = 0; g < layer.groups; g++) {
 			const uint16_t *w = layer.w + g * weights, *bias = layer.bias + g * group.out_c;
-			int n = conv->batch - 1, oy = conv->out_h / 2, ox = conv->out_w - 1, iy = conv->in_h / 2, ix = conv->in_w / 3, k = group.out_c - 1, c = 0;
+			int n = conv->batch - 1, oy = conv->out_h / 2, ox = conv->out_w - 1, iy = conv->in_h / 2,
+			    ix = conv->in_w / 3, k = group.out_c - 1, c = 0;
 			int r = group.kernel_h / 2, s = 0;
 
 			golden_group_gather(layer.x, layer.in / conv->in_c, conv->in_c, g * group.in_c, group.in_c, x);
 			golden_group_gather(layer.dy, layer.out / conv->out_c, conv->out_c, g * group.out_c, group.out_c, dy);
 			must(golden_element_forward_bias(&element, &group, 8, x, w, bias, n, oy, ox, k, &err), &err);
-			cr_assert_eq(element.result_half, layer.y[golden_out_index(conv, n, oy, ox, g * group.out_c + k)], "%s", rig_name(conv));
+			cr_assert_eq(element.result_half, layer.y[golden_out_index(conv, n, oy, ox, g * group.out_c + k)], "%s",
+				     rig_name(conv));
 			cr_assert_eq(element.preload, naive_bits(naive_widen(bias[k])));
 			golden_element_release(&element);
 			must(golden_element_data_gradient(&element, &group, 8, dy, w, n, iy, ix, c, &err), &err);
-			cr_assert_eq(element.result_half, layer.dx[golden_in_index(conv, n, iy, ix, g * group.in_c + c)], "%s", rig_name(conv));
+			cr_assert_eq(element.result_half, layer.dx[golden_in_index(conv, n, iy, ix, g * group.in_c + c)], "%s",
+				     rig_name(conv));
 			golden_element_release(&element);
 			must(golden_element_weight_gradient(&element, &group, 8, x, dy, all, 0, k, r, s, c, &err), &err);
-			cr_assert_eq(element.result, golden_bits_of(layer.dw[g * weights + golden_weight_index(&group, k, r, s, c)]), "%s", rig_name(conv));
+			cr_assert_eq(element.result,
+				     golden_bits_of(layer.dw[g * weights + golden_weight_index(&group, k, r, s, c)]), "%s",
+				     rig_name(conv));
 			golden_element_release(&element);
 			must(golden_element_bias_gradient(&element, conv, 8, layer.dy, all, 0, g * group.out_c + k, &err), &err);
 			cr_assert_eq(element.result, golden_bits_of(layer.db[g * group.out_c + k]), "%s", rig_name(conv));
@@ -195,12 +144,14 @@ Test(grouped, single_elements_agree)
 	}
 }
 
-// Without groups and bias nothing changes; a bias of zero changes nothing either, and cuts of the bias gradient add up in their order.
+// Without groups and bias nothing changes; a bias of zero changes nothing either, and cuts of the bias gradient add up in their
+// order.
 Test(grouped, one_group_is_the_plain_operator)
 {
 	uint64_t state = rig_seed() + 502;
 	struct rig rig = rig_create((struct golden_conv){2, 8, 8, 19, 0, 0, 21, 3, 3, 2, 2, 1, 1, 1, 1}, &state);
-	uint16_t *plain = rig_zeros(rig.out_count, sizeof(*plain)), *other = rig_zeros(rig.out_count, sizeof(*other)), zeros[21] = {0};
+	uint16_t *plain = rig_zeros(rig.out_count, sizeof(*plain)), *other = rig_zeros(rig.out_count, sizeof(*other)),
+		 zeros[21] = {0};
 	float sums[21] = {0};
 	struct golden_range all = golden_range_out(&rig.conv), first = all, second = all;
 	struct wc_error err = {0};
@@ -229,152 +180,10 @@ Test(grouped, one_group_is_the_plain_operator)
 	rig_free(&rig);
 }
 
-// Channel by channel through the ungrouped float64 operators.
-static void reference_groups(const struct layer *layer, bool magnitude, double *y, double *dx, double *dw, double *db)
-{
-	const struct golden_conv *conv = &layer->conv, group = golden_group_conv(conv, layer->groups);
-	double *x = rig_doubles(layer->x, layer->in, magnitude), *w = rig_doubles(layer->w, layer->weights, magnitude);
-	double *dy = rig_doubles(layer->dy, layer->out, magnitude), *bias = rig_doubles(layer->bias, conv->out_c, magnitude);
-	double *group_x = rig_zeros(layer->in, sizeof(double)), *group_y = rig_zeros(layer->out, sizeof(double));
-	double *group_dx = rig_zeros(layer->in, sizeof(double)), *group_dy = rig_zeros(layer->out, sizeof(double));
-	size_t weights = golden_conv_weight_count(&group);
-
-	for (int g = 0; g < layer->groups; g++) {
-		for (size_t i = 0; i < golden_conv_in_count(&group); i++)
-			group_x[i] = x[i / group.in_c * conv->in_c + g * group.in_c + i % group.in_c];
-		for (size_t i = 0; i < golden_conv_out_count(&group); i++)
-			group_dy[i] = dy[i / group.out_c * conv->out_c + g * group.out_c + i % group.out_c];
-		golden_reference_forward_bias(&group, group_x, w + g * weights, bias + g * group.out_c, group_y);
-		golden_reference_data_gradient(&group, group_dy, w + g * weights, group_dx);
-		golden_reference_weight_gradient(&group, group_x, group_dy, dw + g * weights);
-		golden_reference_bias_gradient(&group, group_dy, db + g * group.out_c);
-		for (size_t i = 0; i < golden_conv_in_count(&group); i++)
-			dx[i / group.in_c * conv->in_c + g * group.in_c + i % group.in_c] = group_dx[i];
-		for (size_t i = 0; i < golden_conv_out_count(&group); i++)
-			y[i / group.out_c * conv->out_c + g * group.out_c + i % group.out_c] = group_y[i];
-	}
-	free(x);
-	free(w);
-	free(dy);
-	free(bias);
-	free(group_x);
-	free(group_y);
-	free(group_dx);
-	free(group_dy);
-}
-
-// Bits (halves, or floats) and oneDNN's values against float64, and against each other.
-static void check(const char *what, const struct layer *layer, double k, const double *exact, const double *magnitude, const uint16_t *halves,
-                  const float *floats, const float *theirs, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		double sum = golden_bound_sum(k, magnitude[i]), value = halves ? golden_half_to_float(halves[i]) : floats[i];
-		double bound = halves ? golden_bound_half(exact[i], sum) : sum;
-
-		cr_assert_leq(fabs(value - exact[i]), bound, "%s %zu against float64, %d groups: %s", what, i, layer->groups, rig_name(&layer->conv));
-		cr_assert_leq(fabs(theirs[i] - exact[i]), sum, "%s %zu, oneDNN against float64, %d groups: %s", what, i, layer->groups, rig_name(&layer->conv));
-		cr_assert_leq(fabs(value - theirs[i]), bound + sum, "%s %zu against oneDNN, %d groups: %s", what, i, layer->groups, rig_name(&layer->conv));
-	}
-}
-
-static void check_layer(const struct layer *layer)
-{
-	const struct golden_conv *conv = &layer->conv;
-	double *exact[4], *magnitude[4], taps = (double)conv->kernel_h * conv->kernel_w, pixels = (double)conv->batch * conv->out_h * conv->out_w;
-	size_t counts[4] = {layer->out, layer->in, layer->weights, conv->out_c};
-	float *x = rig_zeros(layer->in, sizeof(float)), *w = rig_zeros(layer->weights, sizeof(float)), *bias = rig_zeros(conv->out_c, sizeof(float));
-	float *dy = rig_zeros(layer->out, sizeof(float));
-	struct onednn_conv theirs;
-
-	for (int i = 0; i < 4; i++) {
-		exact[i] = rig_zeros(counts[i], sizeof(double));
-		magnitude[i] = rig_zeros(counts[i], sizeof(double));
-	}
-	golden_halves_to_floats(x, layer->x, layer->in);
-	golden_halves_to_floats(w, layer->w, layer->weights);
-	golden_halves_to_floats(bias, layer->bias, conv->out_c);
-	golden_halves_to_floats(dy, layer->dy, layer->out);
-	reference_groups(layer, false, exact[0], exact[1], exact[2], exact[3]);
-	reference_groups(layer, true, magnitude[0], magnitude[1], magnitude[2], magnitude[3]);
-	onednn_conv(conv, layer->groups, x, w, bias, dy, &theirs);
-	check("y", layer, taps * conv->in_c / layer->groups + 1, exact[0], magnitude[0], layer->y, NULL, theirs.y, counts[0]);
-	check("dx", layer, taps * conv->out_c / layer->groups, exact[1], magnitude[1], layer->dx, NULL, theirs.dx, counts[1]);
-	check("dw", layer, pixels, exact[2], magnitude[2], NULL, layer->dw, theirs.dw, counts[2]);
-	check("db", layer, pixels, exact[3], magnitude[3], NULL, layer->db, theirs.db, counts[3]);
-	onednn_conv_free(&theirs);
-	for (int i = 0; i < 4; i++) {
-		free(exact[i]);
-		free(magnitude[i]);
-	}
-	free(x);
-	free(w);
-	free(bias);
-	free(dy);
-}
-
-Test(grouped, float64_and_onednn_agree_within_the_bound)
-{
-	uint64_t state = rig_seed() + 503;
-
-	for (int i = 0; i < SHAPES + (rig_long() ? 200 : 20); i++) {
-		struct golden_conv conv = i < SHAPES ? shapes[i].conv : rig_random_conv(&state);
-		int groups = i < SHAPES ? shapes[i].groups : rig_between(&state, 1, 6);
-		struct layer layer;
-
-		if (i >= SHAPES) {
-			conv.in_c = groups * rig_between(&state, 1, 6);
-			conv.out_c = groups * rig_between(&state, 1, 6);
-		}
-		layer = layer_create(conv, groups, 4 << rig_between(&state, 0, 5), false, &state);
-		check_layer(&layer);
-		layer_free(&layer);
-	}
-}
-
-// A fully connected layer is a convolution whose kernel is the whole image: its weights [K][H][W][C] are those of a matrix product
-// with the flattened image.
-Test(grouped, a_fully_connected_layer_is_a_convolution)
-{
-	static const struct golden_conv layers[] = {
-		{3, 7, 7, 20, 1, 1, 33, 7, 7, 1, 1, 0, 0, 1, 1}, {2, 1, 1, 300, 1, 1, 10, 1, 1, 1, 1, 0, 0, 1, 1}, {1, 5, 3, 1, 1, 1, 1, 5, 3, 1, 1, 0, 0, 1, 1},
-	};
-	uint64_t state = rig_seed() + 504;
-
-	for (int i = 0; i < 3; i++) {
-		struct layer layer = layer_create(layers[i], 1, 16, false, &state);
-		const struct golden_conv *conv = &layer.conv;
-		int inputs = conv->in_h * conv->in_w * conv->in_c;
-		float *x = rig_zeros(layer.in, sizeof(float)), *w = rig_zeros(layer.weights, sizeof(float)), *bias = rig_zeros(conv->out_c, sizeof(float));
-		float *theirs = rig_zeros(layer.out, sizeof(float));
-
-		golden_halves_to_floats(x, layer.x, layer.in);
-		golden_halves_to_floats(w, layer.w, layer.weights);
-		golden_halves_to_floats(bias, layer.bias, conv->out_c);
-		onednn_inner_product(conv->batch, inputs, conv->out_c, x, w, bias, theirs);
-		for (int n = 0; n < conv->batch; n++)
-			for (int k = 0; k < conv->out_c; k++) {
-				double exact = bias[k], magnitude = fabs(exact), sum, y = golden_half_to_float(layer.y[n * conv->out_c + k]);
-
-				for (int j = 0; j < inputs; j++) {
-					exact += (double)x[n * inputs + j] * w[k * inputs + j];
-					magnitude += fabs((double)x[n * inputs + j] * w[k * inputs + j]);
-				}
-				sum = golden_bound_sum(inputs + 1.0, magnitude);
-				cr_assert_leq(fabs(y - exact), golden_bound_half(exact, sum), "output %d of sample %d", k, n);
-				cr_assert_leq(fabs(theirs[n * conv->out_c + k] - exact), sum, "oneDNN's output %d of sample %d", k, n);
-			}
-		free(x);
-		free(w);
-		free(bias);
-		free(theirs);
-		layer_free(&layer);
-	}
-}
-
 Test(grouped, a_range_leaves_the_rest)
 {
 	uint64_t state = rig_seed() + 505;
-	struct layer layer = layer_create(shapes[2].conv, shapes[2].groups, 8, true, &state);
+	struct layer layer = layer_create(layer_shapes[2].conv, layer_shapes[2].groups, 8, true, &state);
 	const struct golden_conv *conv = &layer.conv;
 	uint16_t *part = rig_zeros(layer.in + layer.out, sizeof(*part));
 	struct golden_range range = {1, 2, 2, 5};
@@ -401,7 +210,7 @@ Test(grouped, a_range_leaves_the_rest)
 Test(grouped, bad_groups_ranges_and_failed_allocations_are_errors)
 {
 	uint64_t state = rig_seed() + 506;
-	struct layer layer = layer_create(shapes[4].conv, shapes[4].groups, 8, false, &state);
+	struct layer layer = layer_create(layer_shapes[4].conv, layer_shapes[4].groups, 8, false, &state);
 	struct golden_range all = golden_range_out(&layer.conv), outside = all;
 	int failures = 0;
 
@@ -409,9 +218,12 @@ Test(grouped, bad_groups_ranges_and_failed_allocations_are_errors)
 		struct wc_error err = {0};
 		int groups = (int[]){0, 3}[i];
 
-		cr_assert_eq(golden_grouped_forward(&layer.conv, groups, 8, layer.x, layer.w, NULL, all, layer.y, &err), WC_ERR_INPUT);
-		cr_assert_eq(golden_grouped_data_gradient(&layer.conv, groups, 8, layer.dy, layer.w, all, layer.dx, &err), WC_ERR_INPUT);
-		cr_assert_eq(golden_grouped_weight_gradient_add(&layer.conv, groups, 8, layer.x, layer.dy, all, layer.dw, &err), WC_ERR_INPUT);
+		cr_assert_eq(golden_grouped_forward(&layer.conv, groups, 8, layer.x, layer.w, NULL, all, layer.y, &err),
+			     WC_ERR_INPUT);
+		cr_assert_eq(golden_grouped_data_gradient(&layer.conv, groups, 8, layer.dy, layer.w, all, layer.dx, &err),
+			     WC_ERR_INPUT);
+		cr_assert_eq(golden_grouped_weight_gradient_add(&layer.conv, groups, 8, layer.x, layer.dy, all, layer.dw, &err),
+			     WC_ERR_INPUT);
 		cr_assert(strstr(err.text, "groups"));
 	}
 	outside.row_hi++;
@@ -426,9 +238,11 @@ Test(grouped, bad_groups_ranges_and_failed_allocations_are_errors)
 			if (operator == 0)
 				code = golden_grouped_forward(&layer.conv, 4, 8, layer.x, layer.w, NULL, all, layer.y, &err);
 			else if (operator == 1)
-				code = golden_grouped_data_gradient(&layer.conv, 4, 8, layer.dy, layer.w, golden_range_in(&layer.conv), layer.dx, &err);
+				code = golden_grouped_data_gradient(&layer.conv, 4, 8, layer.dy, layer.w,
+								    golden_range_in(&layer.conv), layer.dx, &err);
 			else
-				code = golden_grouped_weight_gradient_add(&layer.conv, 4, 8, layer.x, layer.dy, all, layer.dw, &err);
+				code =
+				    golden_grouped_weight_gradient_add(&layer.conv, 4, 8, layer.x, layer.dy, all, layer.dw, &err);
 			if (wc_alloc_fail_pending())
 				break;
 			cr_assert_eq(code, WC_ERR_SYSTEM, "operator %d, allocation %zu", operator, nth);

@@ -98,7 +98,8 @@ Test(loss, bits_are_those_of_the_second_statement_and_of_no_other)
 	for (int i = 0; i < 75; i++) {
 		struct trial trial = trial_number(i, &state);
 
-		cr_assert(agrees(&trial, RIGHT), "%d samples, %d classes, WC_SEED=%llu", trial.loss.batch, trial.loss.classes, (unsigned long long)rig_seed());
+		cr_assert(agrees(&trial, RIGHT), "%d samples, %d classes, WC_SEED=%llu", trial.loss.batch, trial.loss.classes,
+			  (unsigned long long)rig_seed());
 		for (int fault = RIGHT + 1; fault < FAULTS; fault++)
 			seen[fault] += !agrees(&trial, fault);
 		trial_free(&trial);
@@ -114,7 +115,8 @@ Test(loss, float64_agrees_within_the_bound)
 
 	for (int i = 0; i < 75; i++) {
 		struct trial trial = trial_number(i, &state);
-		double *z = rig_doubles(trial.z, trial.count, false), *dz = rig_zeros(trial.count, sizeof(*dz)), *losses = rig_zeros(trial.loss.batch, sizeof(*losses));
+		double *z = rig_doubles(trial.z, trial.count, false), *dz = rig_zeros(trial.count, sizeof(*dz)),
+		       *losses = rig_zeros(trial.loss.batch, sizeof(*losses));
 		struct golden_approx *limits = rig_zeros(trial.loss.classes, sizeof(*limits)), limit;
 
 		golden_reference_softmax_loss(&trial.loss, z, trial.labels, losses, dz);
@@ -123,15 +125,17 @@ Test(loss, float64_agrees_within_the_bound)
 
 			golden_bound_softmax_loss(&trial.loss, z + first, trial.labels[n], &limit, limits);
 			cr_assert(isfinite(limit.error));
-			cr_assert_leq(fabs(trial.losses[n] - losses[n]), limit.error, "loss of sample %d, %d classes: %a, exactly %a", n, trial.loss.classes, trial.losses[n],
-			              losses[n]);
+			cr_assert_leq(fabs(trial.losses[n] - losses[n]), limit.error,
+				      "loss of sample %d, %d classes: %a, exactly %a", n, trial.loss.classes, trial.losses[n],
+				      losses[n]);
 			// It sees an error of 1e-5 in the loss.
 			cr_assert_lt(limit.error, 1e-5 * fmax(1, fabs(losses[n])) * fmax(1, trial.loss.classes / 100.0));
 			for (int k = 0; k < trial.loss.classes; k++, compared++) {
 				uint16_t bits = trial.dz[first + k];
 
-				cr_assert_leq(fabs(golden_half_to_float(bits) - dz[first + k]), limits[k].error, "dz[%d][%d] of %d: %a, exactly %a", n, k, trial.loss.classes,
-				              golden_half_to_float(bits), dz[first + k]);
+				cr_assert_leq(fabs(golden_half_to_float(bits) - dz[first + k]), limits[k].error,
+					      "dz[%d][%d] of %d: %a, exactly %a", n, k, trial.loss.classes,
+					      golden_half_to_float(bits), dz[first + k]);
 				if (fabs(dz[first + k]) > 0x1p-10) {
 					large++;
 					seen += fabs(golden_half_to_float(bits ^ 2) - dz[first + k]) > limits[k].error;
@@ -156,7 +160,8 @@ Test(loss, onednn_agrees)
 	for (int i = 0; i < 75; i++) {
 		struct trial trial = trial_number(i, &state);
 		const struct golden_loss *loss = &trial.loss;
-		float *z = rig_zeros(trial.count, sizeof(*z)), *p = rig_zeros(trial.count, sizeof(*p)), *log_p = rig_zeros(trial.count, sizeof(*log_p));
+		float *z = rig_zeros(trial.count, sizeof(*z)), *p = rig_zeros(trial.count, sizeof(*p)),
+		      *log_p = rig_zeros(trial.count, sizeof(*log_p));
 		double *exact = rig_doubles(trial.z, trial.count, false);
 		struct golden_approx *limits = rig_zeros(loss->classes, sizeof(*limits)), limit;
 
@@ -167,14 +172,17 @@ Test(loss, onednn_agrees)
 			size_t first = (size_t)n * loss->classes;
 
 			golden_bound_softmax_loss(loss, exact + first, trial.labels[n], &limit, limits);
-			cr_assert_leq(fabs(trial.losses[n] + log_p[first + trial.labels[n]]), 2 * limit.error + 0x1p-18 * fmax(1, fabs(trial.losses[n])),
-			              "loss of sample %d, %d classes: %a, oneDNN %a", n, loss->classes, trial.losses[n], -log_p[first + trial.labels[n]]);
+			cr_assert_leq(fabs(trial.losses[n] + log_p[first + trial.labels[n]]),
+				      2 * limit.error + 0x1p-18 * fmax(1, fabs(trial.losses[n])),
+				      "loss of sample %d, %d classes: %a, oneDNN %a", n, loss->classes, trial.losses[n],
+				      -log_p[first + trial.labels[n]]);
 			for (int k = 0; k < loss->classes; k++) {
 				double theirs = ((double)p[first + k] - (k == trial.labels[n])) * loss->scale;
 				double own = golden_gamma(8 + 2.0 * loss->classes) * loss->scale * p[first + k] + 0x1p-126;
 
-				cr_assert_leq(fabs(golden_half_to_float(trial.dz[first + k]) - theirs), limits[k].error + own, "dz[%d][%d] of %d: %a, oneDNN %a", n, k,
-				              loss->classes, golden_half_to_float(trial.dz[first + k]), theirs);
+				cr_assert_leq(fabs(golden_half_to_float(trial.dz[first + k]) - theirs), limits[k].error + own,
+					      "dz[%d][%d] of %d: %a, oneDNN %a", n, k, loss->classes,
+					      golden_half_to_float(trial.dz[first + k]), theirs);
 			}
 		}
 		free(z);
@@ -189,7 +197,8 @@ Test(loss, onednn_agrees)
 Test(loss, specials_are_what_the_steps_make_of_them)
 {
 	struct golden_loss loss = {1, 3, 1};
-	uint16_t nan[3] = {0x3c00, 0xfe01, 0x7c00}, infinite[3] = {0, 0x7c00, 0}, low[3] = {0xfc00, 0, 0xfc00}, one[1] = {0x4500}, dz[3];
+	uint16_t nan[3] = {0x3c00, 0xfe01, 0x7c00}, infinite[3] = {0, 0x7c00, 0}, low[3] = {0xfc00, 0, 0xfc00}, one[1] = {0x4500},
+		 dz[3];
 	int32_t label = 1;
 	float result;
 	struct wc_error err = {0};

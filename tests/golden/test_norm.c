@@ -38,7 +38,8 @@ Test(norm, bits_are_those_of_the_second_statement)
 
 	for (int i = 0; i < norm_shape_count + 30; i++)
 		for (int operands = 0; operands < NORM_OPERANDS; operands++) {
-			struct norm_trial trial = norm_trial_create(i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), operands, &state);
+			struct norm_trial trial = norm_trial_create(
+			    i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), operands, &state);
 			const char *what;
 
 			norm_trial_run(&trial, trial.norm.height);
@@ -98,9 +99,12 @@ Test(norm, a_range_leaves_the_rest)
 
 		memset(part, 0xa5, trial.count * sizeof(*part));
 		if (backward)
-			cr_assert_eq(golden_norm_gradient(norm, trial.x, trial.dy, trial.statistics, trial.gamma, trial.totals, range, part, &err), 0);
+			cr_assert_eq(golden_norm_gradient(norm, trial.x, trial.dy, trial.statistics, trial.gamma, trial.totals,
+							  range, part, &err),
+				     0);
 		else
-			cr_assert_eq(golden_norm_apply(norm, trial.x, trial.statistics, trial.gamma, trial.beta, range, part, &err), 0);
+			cr_assert_eq(
+			    golden_norm_apply(norm, trial.x, trial.statistics, trial.gamma, trial.beta, range, part, &err), 0);
 		for (size_t at = 0; at < trial.count; at++) {
 			bool inside = at / row >= 9 + 3 && at / row < 9 + 7;
 
@@ -120,7 +124,8 @@ Test(norm, a_constant_group_gives_beta)
 	for (size_t i = 0; i < trial.groups; i++)
 		cr_assert_eq(golden_bits_of(trial.statistics[i].rstd), golden_bits_of(golden_rsqrt(trial.norm.eps)));
 	for (size_t at = 0; at < trial.count; at++)
-		cr_assert_eq(golden_half_to_float(trial.y[at]), golden_half_to_float(trial.beta[at % trial.norm.channels]), "element %zu", at);
+		cr_assert_eq(golden_half_to_float(trial.y[at]), golden_half_to_float(trial.beta[at % trial.norm.channels]),
+			     "element %zu", at);
 	norm_trial_free(&trial);
 }
 
@@ -139,8 +144,9 @@ Test(norm, a_nan_fills_its_group_and_no_other)
 		for (size_t at = 0; at < trial.count; at++) {
 			bool hit = at / sample == 1 && at % 32 < 16;
 
-			cr_assert(hit ? trial.y[at] == 0x7e00 && trial.dx[at] == 0x7e00 : !golden_half_is_nan(trial.y[at]) && !golden_half_is_nan(trial.dx[at]), "element %zu",
-			          at);
+			cr_assert(hit ? trial.y[at] == 0x7e00 && trial.dx[at] == 0x7e00
+				      : !golden_half_is_nan(trial.y[at]) && !golden_half_is_nan(trial.dx[at]),
+				  "element %zu", at);
 		}
 		cr_assert_eq(golden_bits_of(trial.statistics[2].mean), 0x7fc00000 + (i ? 0x7f800000 - 0x7fc00000 : 0));
 		cr_assert_eq(golden_bits_of(trial.statistics[2].rstd), 0x7fc00000);

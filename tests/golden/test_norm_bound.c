@@ -34,13 +34,15 @@ static struct exact exact_create(const struct norm_trial *trial)
 	};
 
 	golden_reference_norm(norm, exact.x, exact.gamma, exact.beta, exact.mean, exact.rstd, exact.y);
-	golden_reference_norm_gradient(norm, exact.x, exact.dy, exact.gamma, exact.mean, exact.rstd, exact.dx, exact.dgamma, exact.dbeta);
+	golden_reference_norm_gradient(norm, exact.x, exact.dy, exact.gamma, exact.mean, exact.rstd, exact.dx, exact.dgamma,
+				       exact.dbeta);
 	return exact;
 }
 
 static void exact_free(struct exact *exact)
 {
-	double *const all[] = {exact->x, exact->dy, exact->gamma, exact->beta, exact->mean, exact->rstd, exact->y, exact->dx, exact->dgamma, exact->dbeta};
+	double *const all[] = {exact->x,    exact->dy, exact->gamma, exact->beta,   exact->mean,
+			       exact->rstd, exact->y,  exact->dx,    exact->dgamma, exact->dbeta};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
@@ -51,8 +53,8 @@ static struct limits limits_create(const struct norm_trial *trial)
 	size_t bytes = sizeof(struct golden_approx);
 
 	return (struct limits){
-		rig_zeros(trial->groups, bytes), rig_zeros(trial->groups, bytes), rig_zeros(trial->count, bytes), rig_zeros(trial->count, bytes),
-		rig_zeros(trial->norm.channels, bytes), rig_zeros(trial->norm.channels, bytes),
+	    rig_zeros(trial->groups, bytes), rig_zeros(trial->groups, bytes),	     rig_zeros(trial->count, bytes),
+	    rig_zeros(trial->count, bytes),  rig_zeros(trial->norm.channels, bytes), rig_zeros(trial->norm.channels, bytes),
 	};
 }
 
@@ -73,12 +75,15 @@ static struct limits limits_of_bits(const struct norm_trial *trial, const struct
 
 	golden_bound_norm_statistics(norm, exact->x, limits.mean, limits.rstd);
 	golden_bound_norm_apply(norm, exact->x, limits.mean, limits.rstd, exact->gamma, exact->beta, false, limits.y);
-	golden_bound_norm_gradient(norm, golden_bound_norm_chain(norm), exact->x, exact->dy, limits.mean, limits.rstd, exact->gamma, false, limits.dx);
-	golden_bound_norm_parameters(norm, golden_bound_norm_parameter_chain(norm), exact->x, exact->dy, limits.mean, limits.rstd, limits.dgamma, limits.dbeta);
+	golden_bound_norm_gradient(norm, golden_bound_norm_chain(norm), exact->x, exact->dy, limits.mean, limits.rstd,
+				   exact->gamma, false, limits.dx);
+	golden_bound_norm_parameters(norm, golden_bound_norm_parameter_chain(norm), exact->x, exact->dy, limits.mean, limits.rstd,
+				     limits.dgamma, limits.dbeta);
 	return limits;
 }
 
-// oneDNN sums x itself, then squared deviations from the mean, in an order of its own, and takes a square root and a quotient of two roundings.
+// oneDNN sums x itself, then squared deviations from the mean, in an order of its own, and takes a square root and a quotient of
+// two roundings.
 static struct limits limits_of_onednn(const struct norm_trial *trial, const struct exact *exact)
 {
 	struct limits limits = limits_create(trial);
@@ -94,7 +99,8 @@ static struct limits limits_of_onednn(const struct norm_trial *trial, const stru
 		for (int pass = 0; pass < 2; pass++) {
 			for (int j = 0; j < length; j++) {
 				size_t pixel = i / groups * norm->height * norm->width + j / norm->group_channels;
-				double x = exact->x[pixel * norm->channels + i % groups * norm->group_channels + j % norm->group_channels];
+				double x = exact->x[pixel * norm->channels + i % groups * norm->group_channels +
+						    j % norm->group_channels];
 
 				if (pass == 0) {
 					golden_approx_sum_add(&sum, golden_approx_exact(x));
@@ -112,16 +118,19 @@ static struct limits limits_of_onednn(const struct norm_trial *trial, const stru
 	}
 	golden_bound_norm_apply(norm, exact->x, limits.mean, limits.rstd, exact->gamma, exact->beta, true, limits.y);
 	golden_bound_norm_gradient(norm, length, exact->x, exact->dy, limits.mean, limits.rstd, exact->gamma, true, limits.dx);
-	golden_bound_norm_parameters(norm, length * norm->batch, exact->x, exact->dy, limits.mean, limits.rstd, limits.dgamma, limits.dbeta);
+	golden_bound_norm_parameters(norm, length * norm->batch, exact->x, exact->dy, limits.mean, limits.rstd, limits.dgamma,
+				     limits.dbeta);
 	return limits;
 }
 
 // Counts what was compared: elements with a finite bound.
-static void check(const char *what, const struct norm_trial *trial, size_t at, double value, double exact, double error, long *compared)
+static void check(const char *what, const struct norm_trial *trial, size_t at, double value, double exact, double error,
+		  long *compared)
 {
 	if (!isfinite(error))
 		return;
-	cr_assert_leq(fabs(value - exact), error, "%s %zu: %a, exactly %a, bound %g: %s", what, at, value, exact, error, norm_trial_name(&trial->norm));
+	cr_assert_leq(fabs(value - exact), error, "%s %zu: %a, exactly %a, bound %g: %s", what, at, value, exact, error,
+		      norm_trial_name(&trial->norm));
 	++*compared;
 }
 
@@ -152,7 +161,8 @@ static long check_onednn(const struct norm_trial *trial, const struct exact *exa
 	const struct golden_norm *norm = &trial->norm;
 	struct limits limits = limits_of_onednn(trial, exact), ours = limits_of_bits(trial, exact);
 	size_t bytes = sizeof(float);
-	float *x = rig_zeros(trial->count, bytes), *dy = rig_zeros(trial->count, bytes), *y = rig_zeros(trial->count, bytes), *dx = rig_zeros(trial->count, bytes);
+	float *x = rig_zeros(trial->count, bytes), *dy = rig_zeros(trial->count, bytes), *y = rig_zeros(trial->count, bytes),
+	      *dx = rig_zeros(trial->count, bytes);
 	float *gamma = rig_zeros(norm->channels, bytes), *beta = rig_zeros(norm->channels, bytes);
 	double *dgamma = rig_zeros(norm->channels, sizeof(double)), *dbeta = rig_zeros(norm->channels, sizeof(double));
 	long compared = 0;
@@ -165,13 +175,16 @@ static long check_onednn(const struct norm_trial *trial, const struct exact *exa
 	for (size_t i = 0; i < trial->count; i++) {
 		check("oneDNN's y", trial, i, y[i], exact->y[i], limits.y[i].error, &compared);
 		check("oneDNN's dx", trial, i, dx[i], exact->dx[i], limits.dx[i].error, &compared);
-		check("y against oneDNN", trial, i, golden_half_to_float(trial->y[i]), y[i], limits.y[i].error + ours.y[i].error, &compared);
-		check("dx against oneDNN", trial, i, golden_half_to_float(trial->dx[i]), dx[i], limits.dx[i].error + ours.dx[i].error, &compared);
+		check("y against oneDNN", trial, i, golden_half_to_float(trial->y[i]), y[i], limits.y[i].error + ours.y[i].error,
+		      &compared);
+		check("dx against oneDNN", trial, i, golden_half_to_float(trial->dx[i]), dx[i],
+		      limits.dx[i].error + ours.dx[i].error, &compared);
 	}
 	for (int c = 0; c < norm->channels; c++) {
 		check("oneDNN's dgamma", trial, c, dgamma[c], exact->dgamma[c], limits.dgamma[c].error, &compared);
 		check("oneDNN's dbeta", trial, c, dbeta[c], exact->dbeta[c], limits.dbeta[c].error, &compared);
-		check("dgamma against oneDNN", trial, c, trial->parameter_totals[c].first, dgamma[c], limits.dgamma[c].error + ours.dgamma[c].error, &compared);
+		check("dgamma against oneDNN", trial, c, trial->parameter_totals[c].first, dgamma[c],
+		      limits.dgamma[c].error + ours.dgamma[c].error, &compared);
 	}
 	free(x);
 	free(dy);
@@ -194,7 +207,8 @@ Test(norm_bound, float64_agrees_on_all_kinds_of_operands)
 		long compared = 0, possible = 0;
 
 		for (int i = 0; i < norm_shape_count + (rig_long() ? 200 : 20); i++) {
-			struct norm_trial trial = norm_trial_create(i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), operands, &state);
+			struct norm_trial trial = norm_trial_create(
+			    i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), operands, &state);
 			struct exact exact = exact_create(&trial);
 
 			norm_trial_run(&trial, trial.norm.height);
@@ -203,7 +217,8 @@ Test(norm_bound, float64_agrees_on_all_kinds_of_operands)
 			exact_free(&exact);
 			norm_trial_free(&trial);
 		}
-		cr_assert_gt(compared, possible * 3 / 4, "operands %d: only %ld of %ld values have a finite bound", operands, compared, possible);
+		cr_assert_gt(compared, possible * 3 / 4, "operands %d: only %ld of %ld values have a finite bound", operands,
+			     compared, possible);
 	}
 }
 
@@ -216,7 +231,8 @@ Test(norm_bound, onednn_agrees)
 		long compared = 0;
 
 		for (int i = 0; i < norm_shape_count + 20; i++) {
-			struct norm_trial trial = norm_trial_create(i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), kinds[kind], &state);
+			struct norm_trial trial = norm_trial_create(
+			    i < norm_shape_count ? norm_shapes[i] : norm_trial_random(&state), kinds[kind], &state);
 			struct exact exact = exact_create(&trial);
 
 			norm_trial_run(&trial, trial.norm.height);
@@ -228,8 +244,8 @@ Test(norm_bound, onednn_agrees)
 	}
 }
 
-// The bound is no wider than it must be: most of it is the rounding to fp16, and a change of two units in the last place is seen (but where the
-// result is far smaller than what it is the sum of).
+// The bound is no wider than it must be: most of it is the rounding to fp16, and a change of two units in the last place is seen
+// (but where the result is far smaller than what it is the sum of).
 Test(norm_bound, the_bound_sees_a_wrong_bit)
 {
 	uint64_t state = rig_seed() + 412;

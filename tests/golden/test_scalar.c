@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reciprocal square root, reciprocal, exp and log: errors in ULP, the steps stated a second time, coefficients derived again, specials.
+// Reciprocal square root, reciprocal, exp and log: errors in ULP, the steps stated a second time, coefficients derived again,
+// specials.
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -155,7 +156,8 @@ Test(scalar, the_steps_are_the_documented_ones)
 		float small = (float)((int32_t)(random >> 32) * 0x1p-31 * 87.3); // within exp's range
 
 		cr_assert_eq(golden_bits_of(golden_rsqrt(x)), naive_bits(naive_rsqrt(x)), "rsqrt of %a", x);
-		cr_assert_eq(golden_bits_of(golden_reciprocal(x)), naive_bits(naive_mul(naive_rsqrt(x), naive_rsqrt(x))), "reciprocal of %a", x);
+		cr_assert_eq(golden_bits_of(golden_reciprocal(x)), naive_bits(naive_mul(naive_rsqrt(x), naive_rsqrt(x))),
+			     "reciprocal of %a", x);
 		cr_assert_eq(golden_bits_of(golden_exp(small)), naive_bits(naive_exp(small)), "exp of %a", small);
 		if (x >= 0x1p-126f)
 			cr_assert_eq(golden_bits_of(golden_log(x)), naive_bits(naive_log(x)), "log of %a", x);
@@ -235,9 +237,13 @@ Test(scalar, coefficients_follow_from_their_derivation)
 	cr_assert_eq(golden_exp_coefficients[GOLDEN_EXP_DEGREE], 1);
 	cr_assert_eq(golden_exp_coefficients[GOLDEN_EXP_DEGREE - 1], 1);
 	for (int i = 0; i < 5; i++)
-		cr_assert_leq(golden_float_ulps(golden_bits_of(golden_exp_coefficients[4 - i]), golden_bits_of((float)exp_powers[i])), 0, "exp, r^%d", i + 2);
+		cr_assert_leq(
+		    golden_float_ulps(golden_bits_of(golden_exp_coefficients[4 - i]), golden_bits_of((float)exp_powers[i])), 0,
+		    "exp, r^%d", i + 2);
 	for (int i = 0; i < 9; i++)
-		cr_assert_leq(golden_float_ulps(golden_bits_of(golden_log_coefficients[8 - i]), golden_bits_of((float)log_powers[i])), 0, "log, f^%d", i + 3);
+		cr_assert_leq(
+		    golden_float_ulps(golden_bits_of(golden_log_coefficients[8 - i]), golden_bits_of((float)log_powers[i])), 0,
+		    "log, f^%d", i + 3);
 }
 
 static void check_value(const char *what, float got, uint32_t expected)
@@ -277,7 +283,8 @@ Test(scalar, specials_are_as_documented)
 	check_value("log of infinity", golden_log(INFINITY), BITS_INFINITY);
 }
 
-// oneDNN's exp is within 4 ULP (and 0 below about -86.9), its log within 2^-18 of the larger of 1 and the result: each is held to float64 first.
+// oneDNN's exp is within 4 ULP (and 0 below about -86.9), its log within 2^-18 of the larger of 1 and the result: each is held to
+// float64 first.
 Test(scalar, exp_and_log_agree_with_onednn)
 {
 	enum { COUNT = 100000 };
@@ -289,8 +296,8 @@ Test(scalar, exp_and_log_agree_with_onednn)
 	onednn_eltwise(ONEDNN_EXP, x, COUNT, y);
 	for (int i = 0; i < COUNT; i++) {
 		cr_assert_leq(fabs(y[i] - exp(x[i])), 4 * 0x1p-23 * exp(x[i]), "exp of %a: oneDNN %a", x[i], y[i]);
-		cr_assert_leq(fabs((double)y[i] - golden_exp(x[i])), (4 + GOLDEN_EXP_ULPS) * 0x1p-23 * exp(x[i]), "exp of %a: %a, oneDNN %a", x[i],
-		              golden_exp(x[i]), y[i]);
+		cr_assert_leq(fabs((double)y[i] - golden_exp(x[i])), (4 + GOLDEN_EXP_ULPS) * 0x1p-23 * exp(x[i]),
+			      "exp of %a: %a, oneDNN %a", x[i], golden_exp(x[i]), y[i]);
 	}
 	for (int i = 0; i < COUNT; i++)
 		x[i] = golden_float_of((uint32_t)(0x00800000 + rig_random(&state) % (BITS_INFINITY - 0x00800000)));
@@ -299,7 +306,7 @@ Test(scalar, exp_and_log_agree_with_onednn)
 		double size = fmax(1, fabs(log(x[i])));
 
 		cr_assert_leq(fabs(y[i] - log(x[i])), 0x1p-18 * size, "log of %a: oneDNN %a", x[i], y[i]);
-		cr_assert_leq(fabs((double)y[i] - golden_log(x[i])), (0x1p-18 + GOLDEN_LOG_ULPS * 0x1p-23) * size, "log of %a: %a, oneDNN %a", x[i],
-		              golden_log(x[i]), y[i]);
+		cr_assert_leq(fabs((double)y[i] - golden_log(x[i])), (0x1p-18 + GOLDEN_LOG_ULPS * 0x1p-23) * size,
+			      "log of %a: %a, oneDNN %a", x[i], golden_log(x[i]), y[i]);
 	}
 }

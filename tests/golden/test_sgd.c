@@ -61,11 +61,13 @@ Test(sgd, bits_are_those_of_the_second_statement_and_of_no_other)
 		golden_sgd(sgd, &gradient, 1, &new_w, &new_v, &w16);
 		for (int fault = RIGHT; fault < FAULTS; fault++) {
 			struct parameter other = naive(sgd, gradient, w, v, fault);
-			bool same = golden_bits_of(new_w) == naive_bits(other.w) && golden_bits_of(new_v) == naive_bits(other.v) && w16 == other.w16;
+			bool same = golden_bits_of(new_w) == naive_bits(other.w) &&
+				    golden_bits_of(new_v) == naive_bits(other.v) && w16 == other.w16;
 
 			seen[fault] += !same;
 		}
-		cr_assert_eq(seen[RIGHT], 0, "gradient %a, w %a, v %a, setting %d, WC_SEED=%llu", gradient, w, v, i % SETTINGS, (unsigned long long)rig_seed());
+		cr_assert_eq(seen[RIGHT], 0, "gradient %a, w %a, v %a, setting %d, WC_SEED=%llu", gradient, w, v, i % SETTINGS,
+			     (unsigned long long)rig_seed());
 	}
 	for (int fault = RIGHT + 1; fault < FAULTS; fault++)
 		cr_assert_gt(seen[fault], 0, "fault %d", fault);
@@ -96,8 +98,10 @@ Test(sgd, float64_agrees_within_the_bound)
 		golden_sgd(sgd, gradient, COUNT, w, v, w16);
 		golden_reference_sgd(sgd, exact_gradient, COUNT, exact_w, exact_v);
 		for (int i = 0; i < COUNT; i++) {
-			cr_assert_leq(fabs(w[i] - exact_w[i]), bounds[i].w.error, "step %d: w %a, exactly %a", step, w[i], exact_w[i]);
-			cr_assert_leq(fabs(v[i] - exact_v[i]), bounds[i].v.error, "step %d: v %a, exactly %a", step, v[i], exact_v[i]);
+			cr_assert_leq(fabs(w[i] - exact_w[i]), bounds[i].w.error, "step %d: w %a, exactly %a", step, w[i],
+				      exact_w[i]);
+			cr_assert_leq(fabs(v[i] - exact_v[i]), bounds[i].v.error, "step %d: v %a, exactly %a", step, v[i],
+				      exact_v[i]);
 			cr_assert_leq(fabs(golden_half_to_float(w16[i]) - exact_w[i]), bounds[i].w16.error, "step %d", step);
 			seen += fabs(golden_float_of(golden_bits_of(w[i]) ^ 32) - exact_w[i]) > bounds[i].w.error;
 		}
