@@ -156,6 +156,38 @@ Test(norm, a_nan_fills_its_group_and_no_other)
 	}
 }
 
+static bool canonical(float value)
+{
+	return golden_bits_of(value) == golden_float_bits(value);
+}
+
+// An infinite first element makes infinity - infinity, which the machine may give another sign.
+Test(norm, sums_and_statistics_are_stored_with_one_nan)
+{
+	uint64_t state = rig_seed() + 406;
+	struct norm_trial trial = norm_trial_create(norm_shapes[4], NORM_USUAL, &state);
+	size_t parameters = (size_t)trial.norm.batch * trial.norm.height * trial.norm.channels;
+	int nans = 0;
+
+	trial.x[0] = 0xfc00;
+	norm_trial_run(&trial, 4);
+	for (size_t i = 0; i < trial.groups; i++) {
+		cr_assert(canonical(trial.statistics[i].mean) && canonical(trial.statistics[i].rstd));
+		cr_assert(canonical(trial.totals[i].first) && canonical(trial.totals[i].second));
+		nans += isnan(trial.statistics[i].mean);
+	}
+	for (size_t i = 0; i < parameters; i++)
+		cr_assert(canonical(trial.parameter_row_sums[i].first) && canonical(trial.parameter_row_sums[i].second));
+	memset(trial.row_sums, 0, trial.rows * sizeof(*trial.row_sums));
+	cr_assert_eq(golden_norm_row_sums(&trial.norm, trial.x, (struct golden_range){0, 1, 0, 9}, trial.row_sums, NULL), 0);
+	for (size_t i = 0; i < trial.rows; i++) {
+		cr_assert(canonical(trial.row_sums[i].first) && canonical(trial.row_sums[i].second));
+		nans += isnan(trial.row_sums[i].first);
+	}
+	cr_assert_eq(nans, 1 + 1, "the group's mean, and the sum of its first row; the other rows are infinitely far from it");
+	norm_trial_free(&trial);
+}
+
 Test(norm, bad_shapes_eps_and_ranges_are_refused)
 {
 	struct golden_norm good = {1, 4, 4, 6, 3, 1e-5f}, wrong = good;
