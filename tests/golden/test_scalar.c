@@ -67,17 +67,30 @@ static void check_error(const struct function *function, uint64_t lo, uint64_t h
 		cr_assert_gt(largest, limit - 0.02, "%s: %.4f ULP, %.4f claimed", function->name, largest, limit);
 }
 
-Test(scalar, errors_are_as_documented)
+// Of exp and log the quick suite tries every 509th x.
+static uint32_t step(void)
 {
-	uint32_t step = rig_long() ? 1 : 509;
+	return rig_long() ? 1 : 509;
+}
+
+Test(scalar, exp_is_as_near_as_documented)
+{
+	check_error(&exp_function, 0, golden_bits_of(GOLDEN_EXP_HIGHEST) + 1, step(), GOLDEN_EXP_ULPS);
+	check_error(&exp_function, 0x80000000, (uint64_t)golden_bits_of(GOLDEN_EXP_LOWEST) + 1, step(), GOLDEN_EXP_ULPS);
+}
+
+Test(scalar, log_is_as_near_as_documented)
+{
+	check_error(&log_function, 0x00800000, BITS_INFINITY, step(), GOLDEN_LOG_ULPS);
+}
+
+Test(scalar, rsqrt_and_reciprocal_are_as_near_as_documented)
+{
 	uint64_t state = rig_seed() + 100;
 
 	check_error(&rsqrt_function, BITS_ONE, BITS_FOUR, 1, GOLDEN_RSQRT_ULPS);
 	check_error(&rsqrt_function, 0x00800000, 0x01000000, 1, GOLDEN_RSQRT_LOWEST_ULPS);
 	check_error(&reciprocal_function, BITS_ONE, BITS_FOUR, 1, GOLDEN_RECIPROCAL_ULPS);
-	check_error(&exp_function, 0, golden_bits_of(GOLDEN_EXP_HIGHEST) + 1, step, GOLDEN_EXP_ULPS);
-	check_error(&exp_function, 0x80000000, (uint64_t)golden_bits_of(GOLDEN_EXP_LOWEST) + 1, step, GOLDEN_EXP_ULPS);
-	check_error(&log_function, 0x00800000, BITS_INFINITY, step, GOLDEN_LOG_ULPS);
 	// Elsewhere
 	for (int i = 0; i < 1000000; i++) {
 		uint32_t bits = (uint32_t)(0x01000000 + rig_random(&state) % (BITS_INFINITY - 0x01000000));
