@@ -65,11 +65,18 @@ static int choose_group(struct planner *planner, struct unfolding *unfolding, in
 	return found;
 }
 
-static int keep_reason(struct planner *planner, const struct sched_group *from, struct sched_group *group)
+// The planner's reason, which speaks of the buffer that it was told.
+static int keep_reason(struct planner *planner, const struct schedule *paper, int index, struct sched_group *group)
 {
-	if (!from->reason)
+	char text[600];
+
+	if (!paper->groups[index].reason)
 		return 0;
-	group->reason = strdup(from->reason);
+	if (paper->buffer_bytes < planner->schedule->buffer_bytes)
+		snprintf(text, sizeof(text), "with %u bytes, the others for what streams: %s", paper->buffer_bytes, paper->groups[index].reason);
+	else
+		snprintf(text, sizeof(text), "%s", paper->groups[index].reason);
+	group->reason = strdup(text);
 	return group->reason ? 0 : wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
 }
 
@@ -85,7 +92,7 @@ static int unfold_all(struct planner *planner, const struct paper_graph *graph, 
 
 		rc = choose_group(planner, &unfolding, i, &choice);
 		if (!rc)
-			rc = keep_reason(planner, &paper->groups[i], &choice.group);
+			rc = keep_reason(planner, paper, i, &choice.group);
 		*cost += rc ? 0 : choice.cost;
 		if (!rc && build_append(planner->schedule, &choice.group))
 			rc = wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
