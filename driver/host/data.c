@@ -18,6 +18,8 @@
 
 enum { STREAM_IMAGES, STREAM_GRADIENT, STREAM_WEIGHTS };
 
+static const float loss_scale = 1024;
+
 // Correctly rounded from double.
 static uint16_t half_of(double value)
 {
@@ -199,6 +201,45 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	return fill_file(&data->weights[node], paths[krsc], dims, false, false, options, err);
 }
 
+// Numbers about `center`, for parameters beside the weights.
+static int fill_about(uint16_t **halves, int channels, uint64_t seed, uint64_t stream, double center, struct wc_error *err)
+{
+	int result = allocate(halves, (uint64_t)channels, err);
+
+	for (int i = 0; !result && i < channels; i++)
+		(*halves)[i] = half_of(center + random_normal(seed, stream, (uint64_t)i) / 10);
+	return result;
+}
+
+static int fill_parameters(struct data *data, int node, const struct data_options *options, struct wc_error *err)
+{
+	const struct net_node *of = &data->net->nodes[node];
+	const uint64_t stream = STREAM_WEIGHTS + (uint64_t)data->net->node_count + 2 * (uint64_t)node;
+	int result = 0;
+
+	if (of->op == NET_CONV || of->op == NET_FC)
+		result = fill_weights(data, node, options, err);
+	if (!result && of->bias)
+		result = fill_about(&data->bias[node], of->out.channels, options->seed, stream, 0, err);
+	if (!result && of->op == NET_GN)
+		result = fill_about(&data->gamma[node], of->out.channels, options->seed, stream, 1, err);
+	if (!result && of->op == NET_GN)
+		result = fill_about(&data->beta[node], of->out.channels, options->seed, stream + 1, 0, err);
+	return result;
+}
+
+static int fill_labels(struct data *data, const struct data_options *options, struct wc_error *err)
+{
+	const uint64_t classes = (uint64_t)data->net->nodes[data->net->node_count - 1].in.channels;
+
+	data->labels = wc_alloc((size_t)data->batch, sizeof(*data->labels));
+	if (!data->labels)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d labels", data->batch);
+	for (int i = 0; i < data->batch; i++)
+		data->labels[i] = (int32_t)(random_bits(options->seed, STREAM_GRADIENT, (uint64_t)i) % classes);
+	return 0;
+}
+
 static int fill_gradient(struct data *data, const struct data_options *options, struct wc_error *err)
 {
 	const int last = data->net->node_count - 1;
@@ -214,16 +255,18 @@ int data_init(struct data *data, const struct net *net, int batch, const struct 
 {
 	int result;
 
-	*data = (struct data){.net = net, .batch = batch};
+	*data = (struct data){.net = net, .batch = batch, .loss_scale = loss_scale};
 	data->weights = wc_alloc((size_t)net->node_count, sizeof(*data->weights));
-	if (!data->weights)
+	data->bias = wc_alloc((size_t)net->node_count, sizeof(*data->bias));
+	data->gamma = wc_alloc((size_t)net->node_count, sizeof(*data->gamma));
+	data->beta = wc_alloc((size_t)net->node_count, sizeof(*data->beta));
+	if (!data->weights || !data->bias || !data->gamma || !data->beta)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", net->node_count);
 	result = fill_images(data, options, err);
 	for (int node = 0; !result && node < net->node_count; node++)
-		if (net->nodes[node].op == NET_CONV)
-			result = fill_weights(data, node, options, err);
+		result = fill_parameters(data, node, options, err);
 	if (!result)
-		result = fill_gradient(data, options, err);
+		result = net->nodes[net->node_count - 1].op == NET_LOSS ? fill_labels(data, options, err) : fill_gradient(data, options, err);
 	if (result)
 		data_release(data);
 	return result;
@@ -231,10 +274,14 @@ int data_init(struct data *data, const struct net *net, int batch, const struct 
 
 void data_release(struct data *data)
 {
-	if (data->weights)
-		for (int node = 0; node < data->net->node_count; node++)
-			wc_free(data->weights[node]);
-	wc_free(data->weights);
+	uint16_t **const tables[] = {data->weights, data->bias, data->gamma, data->beta};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		for (int node = 0; tables[i] && node < data->net->node_count; node++)
+			wc_free(tables[i][node]);
+		wc_free(tables[i]);
+	}
+	wc_free(data->labels);
 	wc_free(data->images);
 	wc_free(data->gradient);
 	*data = (struct data){0};

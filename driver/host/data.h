@@ -5,8 +5,10 @@
 // Images: a .npy file, or Fashion-MNIST's first training images for a 28x28x1 network, or normal numbers from
 // the seed. Pixels (uint8) become (pixel / 255 - 0.2860) / 0.3530, rounded once to fp16.
 // Weights: .npy files, or normal numbers times sqrt(2 / (C R S)) (He et al. 2015, equation 10).
-// Output gradient: a .npy file, or normal numbers.
-// Random streams (random.h): 0 images, 1 output gradient, 2 + node the weights of a node; the element's index in the dense tensor.
+// Biases and betas: normal numbers / 10; gammas 1 plus such. A network that ends with a loss has labels, uniform over the classes,
+// and else an output gradient: a .npy file, or normal numbers.
+// Random streams (random.h): 0 images, 1 output gradient or labels, 2 + node the weights of a node, 2 + node_count + 2 node its bias or gamma, one
+// more its beta; the element's index in the dense tensor.
 #ifndef WC_DATA_H
 #define WC_DATA_H
 
@@ -31,8 +33,11 @@ struct data {
 	int batch;
 	const char *images_from; // "fashion-mnist", "file" or "random"; static
 	uint16_t *images;        // dense NHWC, owned
-	uint16_t *gradient;      // of the last node's output, dense NHWC, owned
-	uint16_t **weights;      // [node_count] dense KRSC, owned; NULL where the node is no convolution
+	uint16_t *gradient;      // of the last node's output, dense NHWC, owned; NULL if that is a loss
+	int32_t *labels;         // [batch], owned; NULL if there is no loss
+	float loss_scale;        // what the loss's gradient is multiplied with, so that it does not vanish in fp16
+	uint16_t **weights;      // [node_count] dense KRSC, owned; NULL where the node is neither convolution nor fully connected layer
+	uint16_t **bias, **gamma, **beta; // [node_count] [channels], owned; NULL where the node has none
 };
 
 // WC_ERR_INPUT: a file that is missing, malformed, of another shape or type, or under both of its names; the message gives both shapes.

@@ -7,34 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "csim/golden/add.h"
 #include "csim/golden/ordered.h"
-#include "csim/golden/relu.h"
 #include "driver/host/clock.h"
+#include "driver/host/expect_internal.h"
 #include "traces/alloc.h"
-
-struct golden_conv expect_conv(const struct expect *expect, int node)
-{
-	const struct net_node *conv = &expect->net->nodes[node];
-
-	assert(conv->op == NET_CONV);
-	return (struct golden_conv){
-		.batch = expect->data->batch,
-		.in_h = conv->in.height,
-		.in_w = conv->in.width,
-		.in_c = conv->in.channels,
-		.out_h = conv->out.height,
-		.out_w = conv->out.width,
-		.out_c = conv->out.channels,
-		.kernel_h = conv->conv.kernel_h,
-		.kernel_w = conv->conv.kernel_w,
-		.stride_h = conv->conv.stride_h,
-		.stride_w = conv->conv.stride_w,
-		.pad_h = conv->conv.pad_h,
-		.pad_w = conv->conv.pad_w,
-		.dilation_h = conv->conv.dilation_h,
-		.dilation_w = conv->conv.dilation_w,
-	};
-}
 
 int expect_init(struct expect *expect, const struct data *data, int rows, struct wc_error *err)
 {
@@ -47,12 +24,16 @@ int expect_init(struct expect *expect, const struct data *data, int rows, struct
 	expect->sums_before = wc_alloc(nodes, sizeof(*expect->sums_before));
 	expect->cut = wc_alloc(nodes, sizeof(*expect->cut));
 	expect->range = wc_alloc(nodes, sizeof(*expect->range));
-	if (!expect->act || !expect->grad || !expect->sums || !expect->sums_before || !expect->cut || !expect->range) {
+	expect->index = wc_alloc(nodes, sizeof(*expect->index));
+	expect->statistics = wc_alloc(nodes, sizeof(*expect->statistics));
+	if (!expect->act || !expect->grad || !expect->index || !expect->statistics || !expect->sums || !expect->sums_before || !expect->cut || !expect->range) {
 		expect_release(expect);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the golden tensors of %zu nodes", nodes);
 	}
 	expect->act[0] = data->images;
-	expect->grad[nodes - 1] = data->gradient;
+	// With a loss its gradient is the loss's.
+	if (data->gradient)
+		expect->grad[nodes - 1] = data->gradient;
 	expect_restart(expect);
 	return 0;
 }
@@ -64,8 +45,12 @@ void expect_release(struct expect *expect)
 	for (int node = 0; node < nodes; node++) {
 		if (expect->act && node > 0)
 			wc_free(expect->act[node]);
-		if (expect->grad && node < nodes - 1)
+		if (expect->grad && expect->grad[node] != expect->data->gradient)
 			wc_free(expect->grad[node]);
+		if (expect->index)
+			wc_free(expect->index[node]);
+		if (expect->statistics)
+			wc_free(expect->statistics[node]);
 		if (expect->sums)
 			wc_free(expect->sums[node]);
 		if (expect->sums_before)
@@ -73,6 +58,9 @@ void expect_release(struct expect *expect)
 	}
 	wc_free(expect->act);
 	wc_free(expect->grad);
+	wc_free(expect->index);
+	wc_free(expect->statistics);
+	wc_free(expect->losses);
 	wc_free(expect->sums);
 	wc_free(expect->sums_before);
 	wc_free(expect->cut);
@@ -86,7 +74,7 @@ void expect_restart(struct expect *expect)
 		expect->cut[node] = -1;
 }
 
-static uint16_t *allocate(const struct expect *expect, int node, struct wc_error *err)
+uint16_t *expect_allocate(const struct expect *expect, int node, struct wc_error *err)
 {
 	const uint64_t count = data_count(expect->net, node, expect->data->batch);
 	uint16_t *halves = wc_alloc(count, sizeof(*halves));
@@ -96,79 +84,81 @@ static uint16_t *allocate(const struct expect *expect, int node, struct wc_error
 	return halves;
 }
 
-// Account for a golden operator of `node` on that many samples.
-static void spent(struct expect *expect, int node, double start_s, double samples)
+void expect_spent(struct expect *expect, int node, double start_s, double samples)
 {
-	const struct net_node *of = &expect->net->nodes[node];
-
 	expect->cpu_s += clock_cpu_s() - start_s;
-	if (of->op == NET_CONV)
-		expect->macs += (uint64_t)((double)net_conv_macs(of) * samples + 0.5);
+	expect->macs += (uint64_t)((double)net_macs(&expect->net->nodes[node]) * samples + 0.5);
+}
+
+int expect_output(const struct expect *expect)
+{
+	const int last = expect->net->node_count - 1;
+
+	return expect->net->nodes[last].op == NET_LOSS ? expect->net->nodes[last].inputs[0] : last;
 }
 
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err)
 {
 	// Bottom up, so that the depth of the network is not the depth of the stack.
 	for (int i = 1; i <= node; i++) {
-		const struct net_node *of = &expect->net->nodes[i];
 		const double start_s = clock_cpu_s();
 		uint16_t *act;
 
-		if (expect->act[i])
+		if (expect->act[i] || expect->net->nodes[i].op == NET_LOSS)
 			continue;
-		act = allocate(expect, i, err);
+		act = expect_allocate(expect, i, err);
 		if (!act)
 			return NULL;
-		if (of->op == NET_CONV) {
-			const struct golden_conv conv = expect_conv(expect, i);
-
-			if (golden_forward(&conv, expect->rows, expect->act[of->inputs[0]], expect->data->weights[i], golden_range_out(&conv), act,
-					   err)) {
-				wc_free(act);
-				return NULL;
-			}
-		} else {
-			golden_relu(expect->act[of->inputs[0]], data_count(expect->net, i, expect->data->batch), act, NULL);
+		if (expect_run_forward(expect, i, act, err)) {
+			wc_free(act);
+			return NULL;
 		}
 		expect->act[i] = act;
-		spent(expect, i, start_s, expect->data->batch);
+		expect_spent(expect, i, start_s, expect->data->batch);
 	}
 	return expect->act[node];
+}
+
+// The parts of a gradient, added pairwise as backward makes them: the reader that runs last in forward comes first.
+static int add_parts(struct expect *expect, int node, uint16_t *sum, struct wc_error *err)
+{
+	const struct net_node *of = &expect->net->nodes[node];
+	const size_t count = (size_t)data_count(expect->net, node, expect->data->batch);
+	uint16_t *part = of->consumer_count > 1 ? expect_allocate(expect, node, err) : NULL;
+	int result = of->consumer_count > 1 && !part ? WC_ERR_SYSTEM : 0;
+
+	for (int i = of->consumer_count - 1; !result && i >= 0; i--) {
+		const bool first = i == of->consumer_count - 1;
+		const double start_s = clock_cpu_s();
+
+		result = expect_run_gradient(expect, node, of->consumers[i], first ? sum : part, err);
+		if (!result && !first)
+			result = golden_add((const uint16_t *const[]){sum, part}, 2, count, sum, err);
+		expect_spent(expect, of->consumers[i], start_s, expect->data->batch);
+	}
+	wc_free(part);
+	return result;
 }
 
 const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err)
 {
 	assert(node > 0);
-	for (int i = expect->net->node_count - 2; i >= node; i--) {
-		const int consumer = net_consumer(expect->net, i);
-		double start_s = clock_cpu_s();
+	// Its time is counted apart.
+	if (!expect_act(expect, expect_output(expect), err))
+		return NULL;
+	for (int i = expect_output(expect); i >= node; i--) {
 		uint16_t *grad;
 
-		if (expect->grad[i])
+		if (expect->grad[i] || !expect->net->nodes[i].has_gradient)
 			continue;
-		grad = allocate(expect, i, err);
+		grad = expect_allocate(expect, i, err);
 		if (!grad)
 			return NULL;
-		if (expect->net->nodes[consumer].op == NET_CONV) {
-			const struct golden_conv conv = expect_conv(expect, consumer);
-
-			if (golden_data_gradient(&conv, expect->rows, expect->grad[consumer], expect->data->weights[consumer],
-						 golden_range_in(&conv), grad, err)) {
-				wc_free(grad);
-				return NULL;
-			}
-		} else {
-			const uint16_t *act = expect_act(expect, i, err);
-
-			if (!act) {
-				wc_free(grad);
-				return NULL;
-			}
-			start_s = clock_cpu_s(); // expect_act() counts its own time
-			golden_relu_gradient_out(act, expect->grad[consumer], data_count(expect->net, i, expect->data->batch), grad);
+		if (add_parts(expect, i, grad, err)) {
+			wc_free(grad);
+			return NULL;
 		}
 		expect->grad[i] = grad;
-		spent(expect, consumer, start_s, expect->data->batch);
 	}
 	return expect->grad[node];
 }
@@ -201,7 +191,7 @@ int expect_cut(struct expect *expect, int node, int cut, struct golden_range ran
 	expect->range[node] = range;
 	start_s = clock_cpu_s();
 	result = golden_weight_gradient_add(&conv, expect->rows, x, dy, range, expect->sums[node], err);
-	spent(expect, node, start_s, (double)(range.sample_hi - range.sample_lo) * (range.row_hi - range.row_lo) / conv.out_h);
+	expect_spent(expect, node, start_s, (double)(range.sample_hi - range.sample_lo) * (range.row_hi - range.row_lo) / conv.out_h);
 	return result;
 }
 
