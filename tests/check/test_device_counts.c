@@ -58,8 +58,8 @@ Test(device_counts, a_residual_block)
 			[WC_CLASS_IO] = {2 * 576 + 16, 16},
 		},
 		// Forward: c0 and g1; per iteration input 1, c0 2, g0 3 + 3, r0 3, c1 3, g1 3 + 2, a 1, r1 2, p 2, fc 5. Backward: c1's and g0's sums; fc 2 + 5
-		// + 2, r1 1, a 2, split 2, g1 1 + 6 + 4, c1 1 + 9 + 3, r0 2, g0 1 + 5 + 4, c0 1 + 6. Loss; update of 8 arrays.
-		.commands = 2 + 2 * 30 + 2 + 57 + 5 + 8 * 5,
+		// + 2, r1 1, a 2, split 2, g1 1 + 9 + 4, c1 1 + 9 + 3, r0 2, g0 1 + 8 + 4, c0 1 + 6. Loss; update of 8 arrays.
+		.commands = 2 + 2 * 30 + 2 + 63 + 7 + 8 * 5,
 		// The gradient of c1 through its norm: it takes the place of g1's; that of r0, act:c1; sums of c1 and g0; what forward made and what is made, rows
 		// of 4 q, gamma, gradients of gamma and beta.
 		.peak = 3 * 864 + (576 + 32) + (2 * 96 + 3 * 6 * 64 + 16 + 32), .group = 1, .strip = 0, .statement = 9,
@@ -87,7 +87,7 @@ Test(device_counts, branches_joined_by_a_concatenation)
 		},
 		// Forward per iteration: input 1, s 3, b1 2, b2 2, pb 2, both 3 + 1, r 2, d 2, e 2, o 1, v 2, fc 3. Backward: fc 1 + 1 + 3 + 3, four classes of v,
 		// split 2, e 1 + 4 + 4, d 1 + 4 + 4, r 1 and its sum 1, split 3, pb 1 + 1, b2 1 + 10 + 2 + 1, b1 2 + 2 + 1, s 1 + 2. Update of 6 arrays.
-		.commands = 2 * 26 + 61 + 5 + 6 * 5,
+		.commands = 2 * 26 + 61 + 7 + 6 * 5,
 		// act:r, its gradient, the sum so far and r's part apart.
 		.peak = 4 * 640, .group = 1, .strip = 0, .statement = 13,
 		// Forward: image, s, both, r, v, fc, index, parameters.
@@ -117,8 +117,8 @@ Test(device_counts, strips_around_a_norm)
 			[WC_CLASS_IO] = {2 * 768 + 16, 16},
 		},
 		// First group: 1 + 2 + 1 + 3 + 1, 1 + 1 + 2 + 1 + 5. Second, g0: 1 + 2 + 1 + 2 + 1 + 1, 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1. Third, g0, c1 and c1's sums:
-		// 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 3 + 1 + 1, 1 + 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 6 + 1, and a read in the second iteration. Last: 1 + 1 + 4 + 1 + 10.
-		.commands = 8 + 10 + 1 + 2 * 18 + 3 + 2 * (25 + 28) + 1 + 17 + 5 + 4 * 5,
+		// 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 4 + 1 + 1, 1 + 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 9 + 1, and a read in the second iteration. Last: 1 + 1 + 4 + 1 + 10.
+		.commands = 8 + 10 + 1 + 2 * 18 + 3 + 2 * (26 + 31) + 1 + 17 + 7 + 4 * 5,
 		// The last rows' sums of 2 samples: c0 and the gradient of g0, four rows; resident g0, c1 and c1's sums; all rows of 4 q, what forward made and the
 		// result, gamma's and beta's gradients. A block of the update, 18 x 144, takes as much.
 		.peak = 2 * (4 * 32 + 4 * 32) + (32 + 288 + 576) + (2 * 8 * 64 + 2 * 64 + 32), .group = 2, .strip = 1, .statement = 9,
@@ -150,7 +150,7 @@ Test(device_counts, biases_and_slices)
 		// Forward: c0 3; per iteration input 1, c0 2 + 1, c1 2 x 3 + 2 + 1, sc 1 + 3, a 1, p 2. Backward: c0's sums 2; per iteration p 1 + 1, split 2, c0 1,
 		// sc 1 + 2, its part in three slices of four classes of two tiles 3 + 24 + 1, c1 three slices of 2 + 19 + 1, its part 2 + 16 + 1 + 1, input 1,
 		// c0 18 + 2; in the second iteration sums are read, 1 + 6. The update takes 512 parameters at a time: 2, 1, 2, 1, 1.
-		.commands = 3 + 2 * 20 + 2 + 2 * 143 + 7 + 5 + 7 * 5,
+		.commands = 3 + 2 * 20 + 2 + 2 * 143 + 7 + 7 + 7 * 5,
 		.peak = 512 * 18, .group = -1, .strip = -1, .statement = -1,
 		// Image, c0 and the output or its gradient, parameters; c1's bias as one array.
 		.footprint = 2 * 768 + 96 + (1152 + 3 * 2304) + (16 + 3 * 32) + (1728 + 3 * 3456) + (32 + 3 * 48) + (192 + 3 * 384),
@@ -184,7 +184,7 @@ Test(device_counts, pools_block_by_block)
 			[WC_CLASS_IO] = {2 * 384 + 16, 16},
 		},
 		// Backward: gp 1 + 1, split 2, c 1, r 1, j 2 and four classes 1 + 4, m 1, k 2 + 2, index 1, m's part twice 4 + 1, r 1, store 1; c 9 and 10.
-		.commands = 4 + 2 * 8 + 10 + 31 + 9 + 10 + 5 + 3 * 5,
+		.commands = 4 + 2 * 8 + 10 + 31 + 9 + 10 + 7 + 3 * 5,
 		// r's mask, the sum so far, m's gradient and index, four rows of m's part.
 		.peak = 192 + 384 + 2 * 96 + 2 * 4 * 32, .group = 3, .strip = 0, .statement = 13,
 		// Image, c, m, index, the output's gradient, c's, parameters.

@@ -66,7 +66,7 @@ Test(device_rules, what_has_no_parameters_has_no_part)
 	struct check_result result = proven(&free_input, free_input.text);
 
 	// Forward: input 1, k 2, r 1, q 1, an add of three 2, gp 2. Backward: 1 + 1, a part for k alone, 1 + 2. Loss, update.
-	cr_expect_eq(result.commands, 9 + 1 + 1 + 1 + 1 + 2 + 5 + 5, "%lu", result.commands);
+	cr_expect_eq(result.commands, 9 + 1 + 1 + 1 + 1 + 2 + 7 + 5, "%lu", result.commands);
 	cr_expect_eq(device_check_replaced(&free_input, "load act:input=0:2\naccumulate", 0, "load act:input=0:2\nstore grad:r=0:2\naccumulate", &result),
 		     WC_ERR_INPUT);
 	cr_expect_eq(result.violation.kind, CHECK_FORM, "%s", result.violation.text);
@@ -91,7 +91,7 @@ Test(device_rules, pools_have_indices_and_residue_classes)
 	cr_expect_eq(result.read_bytes[WC_CLASS_MASK], 3 * 32 + 6 * 16);
 	// Forward: input 1, c 1 + 1 (96 pixels), r 2, m 2, v 1, gp 2. Backward: gp 1, v 1, nine classes of m, index 1, one class of r's first row and two of the
 	// others, mask 1, c 1, input 1 and 1 + 1. Loss, update.
-	cr_expect_eq(result.commands, 10 + 1 + 1 + 9 + 1 + 1 + 2 + 1 + 1 + 1 + 2 + 5 + 5, "%lu", result.commands);
+	cr_expect_eq(result.commands, 10 + 1 + 1 + 9 + 1 + 1 + 2 + 1 + 1 + 1 + 2 + 7 + 5, "%lu", result.commands);
 }
 
 // Resident parameters are read with all that belongs to them; a bias resident is there twice.

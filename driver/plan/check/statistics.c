@@ -100,12 +100,13 @@ static void statistics(struct check_state *state, const struct sched_statement *
 		gamma(state, node, 1, run->times);
 	}
 	partial_sums(state, statement, node, sums, part, run);
-	check_commands(state, run->times);
+	// Backward, gamma's and beta's sums are made by commands of their own.
+	check_commands(state, run->times * (sums ? 2 : 1));
 	if (part == NORM_SOME)
 		return;
 	check_touch_dram(state, sums ? DRAM_SUMS : DRAM_STATISTICS, node);
 	check_move(state, WC_CLASS_STATISTICS, CHECK_WRITE, result, run->times);
-	check_commands(state, run->times);
+	check_commands(state, run->times * (sums ? 3 : 1));
 	if (sums)
 		parameter_sums(state, node, run);
 }

@@ -8,6 +8,7 @@ enum {
 	GRADIENT_BYTES = 4,
 	OPTIMIZER_BYTES = 8,              // master and momentum, fp32 each
 	WEIGHT_BYTES = 2,
+	SOFTMAX_BYTES = 12,               // of a sample in the buffer: its largest logit, the sum's reciprocal and logarithm
 	UPDATE_BYTES = 18,                // of a parameter in the buffer
 };
 
@@ -21,9 +22,9 @@ int check_loss(struct check_state *state)
 	check_move(state, WC_CLASS_IO, CHECK_READ, (uint64_t)samples * LABEL_BYTES, 1);
 	check_move(state, WC_CLASS_GRADIENT, CHECK_WRITE, rows, 1);
 	check_move(state, WC_CLASS_IO, CHECK_WRITE, (uint64_t)samples * LOSS_BYTES, 1);
-	check_commands(state, 1);
+	check_commands(state, 3);
 	room = 2 * rows + check_whole_beats(state, (uint64_t)samples * LABEL_BYTES) + check_whole_beats(state, (uint64_t)samples * LOSS_BYTES) +
-	       check_whole_beats(state, 4 * (uint64_t)state->net->nodes[output].out.channels);
+	       check_whole_beats(state, (uint64_t)samples * SOFTMAX_BYTES);
 	return check_occupy(state, state->net->node_count - 1, "the loss of the batch needs", room);
 }
 
