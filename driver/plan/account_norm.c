@@ -49,8 +49,9 @@ static void count_statistics(struct count *count, int index, struct rows rows, i
 	} else if (!all) {
 		account_vectors(count, rows.lo == 0, WC_CLASS_STATISTICS, node, 4, samples);
 	}
-	// Of rows: the sums, and backward those of gamma and beta; once all are there: the result, and backward gamma and beta.
-	account_commands(count, forward ? 1 + last : 2 + 3 * last);
+	// Of rows: the sums, and backward those of gamma and beta; once all are there: the result, and backward gamma and beta. A shift that the
+	// sums of other rows need is set apart.
+	account_commands(count, forward ? 1 + last + (!last && rows.lo == 0) : 2 + 3 * last);
 	if (!last) {
 		account_vectors(count, true, WC_CLASS_STATISTICS, node, 4, samples * (uint64_t)(partial * rows_count(rows)));
 		return;

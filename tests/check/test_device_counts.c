@@ -116,9 +116,9 @@ Test(device_counts, strips_around_a_norm)
 			[WC_CLASS_OPTIMIZER] = {1152 + 1152 + 32 + 32, 1152 + 1152 + 32 + 32},
 			[WC_CLASS_IO] = {2 * 768 + 16, 16},
 		},
-		// First group: 1 + 2 + 1 + 3 + 1, 1 + 1 + 2 + 1 + 5. Second, g0: 1 + 2 + 1 + 2 + 1 + 1, 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1. Third, g0, c1 and c1's sums:
+		// First group: 1 + 2 + 1 + 4 + 1, 1 + 1 + 2 + 1 + 5. Second, g0: 1 + 2 + 1 + 2 + 1 + 1, 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1. Third, g0, c1 and c1's sums:
 		// 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 4 + 1 + 1, 1 + 1 + 1 + 1 + 2 + 1 + 9 + 4 + 1 + 9 + 1, and a read in the second iteration. Last: 1 + 1 + 4 + 1 + 10.
-		.commands = 8 + 10 + 1 + 2 * 18 + 3 + 2 * (26 + 31) + 1 + 17 + 7 + 4 * 5,
+		.commands = 9 + 10 + 1 + 2 * 18 + 3 + 2 * (26 + 31) + 1 + 17 + 7 + 4 * 5,
 		// The last rows' sums of 2 samples: c0 and the gradient of g0, four rows; resident g0, c1 and c1's sums; all rows of 4 q, what forward made and the
 		// result, gamma's and beta's gradients. A block of the update, 18 x 144, takes as much.
 		.peak = 2 * (4 * 32 + 4 * 32) + (32 + 288 + 576) + (2 * 8 * 64 + 2 * 64 + 32), .group = 2, .strip = 1, .statement = 9,

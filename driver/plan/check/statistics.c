@@ -100,8 +100,8 @@ static void statistics(struct check_state *state, const struct sched_statement *
 		gamma(state, node, 1, run->times);
 	}
 	partial_sums(state, statement, node, sums, part, run);
-	// Backward, gamma's and beta's sums are made by commands of their own.
-	check_commands(state, run->times * (sums ? 2 : 1));
+	// Backward, gamma's and beta's sums are made by commands of their own; forward, what is shifted by is set apart with row 0.
+	check_commands(state, run->times * (sums || (part == NORM_SOME && statement->lo == 0) ? 2 : 1));
 	if (part == NORM_SOME)
 		return;
 	check_touch_dram(state, sums ? DRAM_SUMS : DRAM_STATISTICS, node);
