@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floating-point arithmetic of the device as pure functions, shared by the modules (fp32_add, fp16_mul,
-// fp32_to_fp16, mac) and by the fast simulation form of the array, so that there is one source of bits.
+// Floating-point arithmetic of the device as pure functions, shared by the modules (fp32_add, fp32_mul,
+// fp16_mul, fp32_to_fp16, mac) and by the fast simulation form of the array, so that there is one source of bits.
 //
 // IEEE 754 binary16 and binary32, round to nearest even, subnormals kept, NaNs canonical (0x7fc00000, 0x7e00).
-// Every local is 32 bits wide and there are no branches: leading zeros are counted by halving, choices
+// Every local (but a 48-bit product) is 32 bits wide and there are no branches: leading zeros are counted by halving, choices
 // are multiplexers. Verilator turns this into short chains of 32-bit operations, which the C++
 // compiler can also spread over vector lanes; synthesis removes the constant bits.
 //
@@ -112,6 +112,59 @@ package fp_pkg;
       r = r | sign;
       // NaN: an operand is one, or infinities of opposite signs.
       fp32_add = ((xm > 32'h7f800000) | ((ym & sub) == 32'h7f800000)) ? 32'h7fc00000 : r;
+    end
+  endfunction
+
+  // fp32 x fp32, rounded to nearest even.
+  //
+  // A subnormal operand is normalized first; if both are, the product rounds to zero whatever their bits. Of the 48 bits of the product the
+  // upper 32 are kept, the leading one at bit 31, and the rest as one sticky bit: 24 bits of significand, 8 below the last place.
+  function automatic [31:0] fp32_mul(input [31:0] a, input [31:0] b);
+    reg [31:0] am, bm, hi, lo, eh, el, hs, ls, k, carry, e, n, under, r, sign;
+    reg [63:0] prod;
+    begin
+      am = a & 32'h7fffffff;
+      bm = b & 32'h7fffffff;
+      sign = (a ^ b) & 32'h80000000;
+      hi = (am > bm) ? am : bm;
+      lo = (am > bm) ? bm : am;
+      eh = hi >> 23;
+      el = lo >> 23;
+      hs = (hi & 32'h7fffff) | ((eh != 32'd0) ? 32'h800000 : 32'd0);
+      ls = (lo & 32'h7fffff) | ((el != 32'd0) ? 32'h800000 : 32'd0);
+      el = (el != 32'd0) ? el : 32'd1;
+      k = (ls < 32'h100) ? 32'd16 : 32'd0;
+      ls = ls << k[4:0];
+      el = el - k;
+      k = (ls < 32'h10000) ? 32'd8 : 32'd0;
+      ls = ls << k[4:0];
+      el = el - k;
+      k = (ls < 32'h100000) ? 32'd4 : 32'd0;
+      ls = ls << k[4:0];
+      el = el - k;
+      k = (ls < 32'h400000) ? 32'd2 : 32'd0;
+      ls = ls << k[4:0];
+      el = el - k;
+      k = (ls < 32'h800000) ? 32'd1 : 32'd0;
+      ls = ls << k[4:0];
+      el = el - k;
+      prod = {32'd0, hs} * {32'd0, ls};
+      carry = {31'd0, prod[47]};
+      prod = prod << (32'd1 - carry);
+      n = prod[47:16] | ((prod[15:0] != 16'd0) ? 32'd1 : 32'd0);
+      e = eh + el + carry - 32'd127;
+      // Below exponent 1 the result is subnormal.
+      under = ((e == 32'd0) | e[31]) ? 32'd1 - e : 32'd0;
+      under = (under < 32'd31) ? under : 32'd31;
+      e = ((e == 32'd0) | e[31]) ? 32'd1 : e;
+      k = n >> under[4:0];
+      n = k | (((k << under[4:0]) != n) ? 32'd1 : 32'd0);
+      // The leading one at bit 23 adds one to the exponent, a rounding carry one more.
+      r = ((e - 32'd1) << 23) + (n >> 8) + (((n & 32'hff) + 32'h7f + ((n >> 8) & 32'd1)) >> 8);
+      r = ((r > 32'h7f800000) | (hi == 32'h7f800000)) ? 32'h7f800000 : r;
+      r = (lo == 32'd0) ? 32'd0 : r;
+      r = r | sign;
+      fp32_mul = ((hi > 32'h7f800000) | ((hi == 32'h7f800000) & (lo == 32'd0))) ? 32'h7fc00000 : r;
     end
   endfunction
 

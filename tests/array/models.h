@@ -52,6 +52,7 @@ void *fp_units_create(void);
 void fp_units_free(void *model);
 void fp_units_mul(void *model, const uint16_t *a, const uint16_t *b, uint32_t *product, size_t count);
 void fp_units_add(void *model, const uint32_t *a, const uint32_t *b, uint32_t *sum, size_t count);
+void fp_units_mul32(void *model, const uint32_t *a, const uint32_t *b, uint32_t *product, size_t count);
 void fp_units_mac(void *model, const uint32_t *psum, const uint16_t *a, const uint16_t *b, uint32_t *sum, size_t count);
 void fp_units_narrow(void *model, const uint32_t *value, uint16_t *half, size_t count);
 

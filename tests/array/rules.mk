@@ -4,7 +4,7 @@
 # options of the device build; the C macro and the tests follow CFLAGS.
 
 ARRAY_MODELS := $(RTL_BUILD)/test-array
-ARRAY_RTL := rtl/fp_pkg.sv rtl/fp32_add.v rtl/fp16_mul.v rtl/fp32_to_fp16.v rtl/mac.v rtl/pe.v rtl/array.v rtl/skew.v \
+ARRAY_RTL := rtl/fp_pkg.sv rtl/fp32_add.v rtl/fp32_mul.v rtl/fp16_mul.v rtl/fp32_to_fp16.v rtl/mac.v rtl/pe.v rtl/array.v rtl/skew.v \
 	rtl/sim/array_fast.sv rtl/sim/array_dpi.sv
 ARRAY_VFLAGS := --cc -O3 --x-assign fast --x-initial fast --no-timing --assert -DWC_ASSERT --expand-limit 2 \
 	-Wall -Wno-fatal

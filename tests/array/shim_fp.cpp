@@ -39,6 +39,16 @@ void fp_units_add(void *model, const uint32_t *a, const uint32_t *b, uint32_t *s
 	}
 }
 
+void fp_units_mul32(void *model, const uint32_t *a, const uint32_t *b, uint32_t *product, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		of(model)->mul32_a_i = a[i];
+		of(model)->mul32_b_i = b[i];
+		of(model)->eval();
+		product[i] = of(model)->mul32_o;
+	}
+}
+
 void fp_units_mac(void *model, const uint32_t *psum, const uint16_t *a, const uint16_t *b, uint32_t *sum, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

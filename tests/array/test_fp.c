@@ -82,6 +82,77 @@ Test(fp, add_of_random_values)
 	fp_units_free(model);
 }
 
+static void check_muls(void *model, int count)
+{
+	fp_units_mul32(model, words_a, words_b, words_out, (size_t)count);
+	for (int i = 0; i < count; i++) {
+		uint32_t want = bits_of(float_of(words_a[i]) * float_of(words_b[i]));
+
+		cr_assert(words_out[i] == want, "0x%08x * 0x%08x: got 0x%08x, expected 0x%08x", words_a[i], words_b[i], words_out[i], want);
+	}
+}
+
+Test(fp, mul32_of_special_values)
+{
+	void *model = fp_units_create();
+
+	for (int i = 0; i < SPECIAL_FLOATS; i++) {
+		for (int j = 0; j < SPECIAL_FLOATS; j++) {
+			words_a[j] = special_floats[i];
+			words_b[j] = special_floats[j];
+		}
+		check_muls(model, SPECIAL_FLOATS);
+	}
+	fp_units_free(model);
+}
+
+// Every exponent times every exponent, with random signs and significands: products overflow, are subnormal, or vanish on every border.
+Test(fp, mul32_of_every_pair_of_exponents)
+{
+	struct rng rng = rng_start("fp/mul32_of_every_pair_of_exponents");
+	void *model = fp_units_create();
+
+	for (int block = 0; block < 16; block++) {
+		for (uint32_t i = 0; i < BLOCK; i++) {
+			uint64_t r = rng_next(&rng);
+
+			words_a[i] = ((uint32_t)r & 0x807fffff) | (i & 0xff) << 23;
+			words_b[i] = ((uint32_t)(r >> 32) & 0x807fffff) | (i >> 8) << 23;
+		}
+		check_muls(model, BLOCK);
+	}
+	fp_units_free(model);
+}
+
+// Pairs whose product is subnormal, or has few bits and so ends in ties.
+Test(fp, mul32_of_random_values)
+{
+	struct rng rng = rng_start("fp/mul32_of_random_values");
+	void *model = fp_units_create();
+
+	for (int block = 0; block < 64; block++) {
+		for (int i = 0; i < BLOCK; i++) {
+			uint64_t r = rng_next(&rng);
+			uint32_t exponent = 1 + rng_below(&rng, 253), other;
+
+			words_a[i] = ((uint32_t)r & 0x807fffff) | exponent << 23;
+			other = 102 + rng_below(&rng, 30);
+			other = other > exponent ? other - exponent : 0;
+			words_b[i] = ((uint32_t)(r >> 32) & 0x807fffff) | other << 23;
+			if (i % 4 == 1)
+				words_b[i] = (words_b[i] & 0x807fffff) >> rng_below(&rng, 24);
+			if (i % 4 == 2) {
+				words_a[i] &= 0xfffff000u << rng_below(&rng, 6);
+				words_b[i] &= 0xfffff000u << rng_below(&rng, 6);
+			}
+			if (i % 4 == 3)
+				words_b[i] = (uint32_t)(r >> 32);
+		}
+		check_muls(model, BLOCK);
+	}
+	fp_units_free(model);
+}
+
 static void check_narrows(void *model, int count)
 {
 	fp_units_narrow(model, words_a, halves_out, (size_t)count);
