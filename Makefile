@@ -72,16 +72,23 @@ $(FLAGS): force
 	@echo '$(CFLAGS) $(FAST) $(LDLIBS)' | cmp -s - $@ || echo '$(CFLAGS) $(FAST) $(LDLIBS)' > $@
 .PHONY: force
 
-# ---- generated from rtl/commands.def -----------------------------------------------------------
+# ---- generated from rtl/commands.def and rtl/programs.def --------------------------------------
 
-GENERATED := $(GEN)/wc_commands.h $(GEN)/wc_cmd_pkg.sv $(GEN)/cmd_check.v
-$(GEN)/wc_commands.h: what = header
-$(GEN)/wc_cmd_pkg.sv: what = package
+GENERATED_H := $(GEN)/wc_commands.h $(GEN)/wc_programs.h
+$(GEN)/wc_commands.h $(GEN)/wc_programs.h: what = header
+$(GEN)/wc_cmd_pkg.sv $(GEN)/wc_simd_pkg.sv: what = package
 $(GEN)/cmd_check.v: what = check
-$(GENERATED): rtl/commands.def scripts/gen-commands
+$(GEN)/simd_rom.v: what = rom
+
+$(GEN)/wc_commands.h $(GEN)/wc_cmd_pkg.sv $(GEN)/cmd_check.v: rtl/commands.def scripts/gen-commands
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)scripts/gen-commands $(what) $< > $@.$$$$ && mv $@.$$$$ $@
+
+$(GEN)/wc_programs.h $(GEN)/wc_simd_pkg.sv $(GEN)/simd_rom.v: rtl/programs.def scripts/gen-programs
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)scripts/gen-programs $(what) $< > $@.$$$$ && mv $@.$$$$ $@
 
 # ---- the library and the command ---------------------------------------------------------------
 
@@ -93,7 +100,7 @@ LIB := $(BUILD)/libwavecore.a
 
 $(BUILD)/csim/golden/%.o $(BUILD)/csim/model/%.o: OPT := $(FAST)
 
-$(BUILD)/%.o: %.c $(FLAGS) $(GEN)/wc_commands.h
+$(BUILD)/%.o: %.c $(FLAGS) $(GENERATED_H)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CFLAGS) $(OPT) -MMD -MP -c $< -o $@

@@ -25,6 +25,14 @@ struct wc_device_params {
 	uint32_t mem_ports;    // AXI4 ports to the memory, 1 or 2; the functional model, which has no cycles, takes either for the other
 };
 
+// Lanes of the vector unit: fp16 elements of a line of the global buffer.
+static inline uint32_t wc_device_lanes(const struct wc_device_params *params)
+{
+	uint32_t lanes = (uint32_t)(params->rows > 2 * params->cols ? params->rows : 2 * params->cols);
+
+	return lanes > params->bus_bytes / 2 ? lanes : params->bus_bytes / 2;
+}
+
 // CSRs, 32 bits each, by byte offset on AXI4-Lite (rtl/README.md, "Registers").
 enum wc_csr {
 	WC_CSR_ID = 0x00,        // reads 0x57415645

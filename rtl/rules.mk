@@ -11,8 +11,8 @@
 #
 # `make build/rtl/r8c4-b65536-w16-m1-rtl/wc_rtl.so` needs nothing else. Also here: what `make lint` and `make synth` do with the design files.
 
-RTL_PKGS := rtl/fp_pkg.sv $(GEN)/wc_cmd_pkg.sv
-RTL_SRCS := $(sort $(wildcard rtl/*.v)) $(GEN)/cmd_check.v
+RTL_PKGS := rtl/fp_pkg.sv $(GEN)/wc_cmd_pkg.sv $(GEN)/wc_simd_pkg.sv
+RTL_SRCS := $(sort $(wildcard rtl/*.v)) $(GEN)/cmd_check.v $(GEN)/simd_rom.v
 RTL_SIM := $(sort $(wildcard rtl/sim/*.sv rtl/sim/*.vlt))
 
 # ---- from the name to the parameters; $(1) is the configuration's name ---------------------------
@@ -42,7 +42,7 @@ RTL_SHIM_SRCS := $(sort $(wildcard csim/rtl/shim/*.c)) $(sort $(wildcard csim/ar
 RTL_OBJ := $(RTL_BUILD)/obj
 RTL_OBJS := $(RTL_SHIM_SRCS:%.c=$(RTL_OBJ)/%.o)
 
-$(RTL_OBJ)/%.o: %.c $(GEN)/wc_commands.h
+$(RTL_OBJ)/%.o: %.c $(GENERATED_H)
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE -g $(FAST) $(WARN) $(FLOAT) -fPIC -fvisibility=hidden -I. -I$(GEN) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@

@@ -45,7 +45,6 @@ module sequencer #(
     output wire [31:0]     error_index_o
 );
   localparam integer TransferBits = wc_cmd_pkg::LOAD_GBUF_STRIDE2_L + 32;
-  localparam integer VectorBits   = wc_cmd_pkg::VECTOR_DST_STRIDE2_L + 32;
 
   // ---- check -------------------------------------------------------------------------------------
   reg  checked_q;  // status_q is that of the command at the head
@@ -90,7 +89,7 @@ module sequencer #(
 
   // ---- dispatch ----------------------------------------------------------------------------------
   wire [7:0] opcode = cmd_i[wc_cmd_pkg::LOAD_OPCODE_L+:8];
-  wire [3:0] queue  = {opcode == wc_cmd_pkg::OP_STORE, opcode == wc_cmd_pkg::OP_VECTOR,
+  wire [3:0] queue  = {opcode == wc_cmd_pkg::OP_STORE, (opcode == wc_cmd_pkg::OP_VECTOR) || (opcode == wc_cmd_pkg::OP_SIMD),
                        opcode == wc_cmd_pkg::OP_GEMM, opcode == wc_cmd_pkg::OP_LOAD};
   wire [3:0] queue_ready;
   wire [3:0] push = (good && !halt_o) ? queue & queue_ready : 4'd0;
@@ -131,7 +130,7 @@ module sequencer #(
   generate
     for (e = 0; e < 4; e = e + 1) begin : g_queue
       cmd_queue #(
-          .Width((e == 1) ? wc_cmd_pkg::CmdBits : (e == 2) ? VectorBits : TransferBits),
+          .Width(((e == 1) || (e == 2)) ? wc_cmd_pkg::CmdBits : TransferBits),
           .Depth((e == 1) ? 8 : 4)
       ) u_queue (
           .clk_i        (clk_i),

@@ -261,6 +261,7 @@ struct wc_backend *wc_model_create(const struct wc_device_params *params, struct
 		return NULL;
 	}
 	model->base = (struct wc_backend){&model_ops, *params, memory};
+	model->simd_code = wc_simd_code;
 	model->buffer = wc_alloc(params->buffer_bytes, 1);
 	if (!model->buffer) {
 		wc_fail(err, WC_ERR_SYSTEM, "out of memory for a global buffer of %u bytes", params->buffer_bytes);

@@ -14,6 +14,7 @@ enum model_engine model_engine_of(uint8_t opcode)
 	case WC_OP_GEMM:
 		return MODEL_ENGINE_GEMM;
 	case WC_OP_VECTOR:
+	case WC_OP_SIMD:
 		return MODEL_ENGINE_VECTOR;
 	default:
 		return MODEL_ENGINE_STORE;
@@ -50,6 +51,8 @@ static uint64_t limit_value(enum wc_limit kind, int64_t value, const struct wc_d
 		return (uint64_t)params->acc_rows;
 	case WC_LIMIT_GBUF_BYTES:
 		return params->buffer_bytes;
+	case WC_LIMIT_LANES:
+		return wc_device_lanes(params);
 	default:
 		return (uint64_t)value;
 	}

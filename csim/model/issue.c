@@ -120,6 +120,7 @@ static model_result execute(struct wc_model *model, const struct model_queued *q
 		struct wc_store_command store;
 		struct wc_gemm_command gemm;
 		struct wc_vector_command vector;
+		struct wc_simd_command simd;
 	} command;
 
 	memcpy(&command, queued->command, sizeof(command));
@@ -130,6 +131,8 @@ static model_result execute(struct wc_model *model, const struct model_queued *q
 		return model_store(model, &command.store);
 	case WC_OP_GEMM:
 		return model_gemm(model, &command.gemm, queued->index, err);
+	case WC_OP_SIMD:
+		return model_simd(model, &command.simd);
 	default:
 		return model_vector(model, &command.vector);
 	}

@@ -12,6 +12,7 @@
 //   transfer.c  LOAD, STORE
 //   gemm.c      GEMM; operand.c its two operands; walk.c addresses
 //   vector.c    VECTOR
+//   simd.c      SIMD; simd_stream.c and simd_lanes.c
 #ifndef WC_MODEL_H
 #define WC_MODEL_H
 
@@ -21,6 +22,7 @@
 #include "csim/backend.h"
 #include "csim/model/check.h"
 #include "wc_commands.h"
+#include "wc_programs.h"
 
 // What executing a command returns: 0, an enum wc_status (> 0) that stops the device, or an enum wc_result (< 0) that ends step().
 typedef int model_result;
@@ -54,6 +56,7 @@ struct wc_model {
 	struct wc_backend base; // first
 	uint8_t *buffer;        // global buffer, base.params.buffer_bytes
 	struct model_tile tile;
+	const struct wc_simd_code *simd_code; // the micro-programs; a test may put a changed copy here
 
 	// CSRs.
 	bool run;
@@ -91,6 +94,7 @@ model_result model_load(struct wc_model *model, const struct wc_load_command *co
 model_result model_store(struct wc_model *model, const struct wc_store_command *command);
 model_result model_gemm(struct wc_model *model, const struct wc_gemm_command *command, uint32_t index, struct wc_error *err);
 model_result model_vector(struct wc_model *model, const struct wc_vector_command *command);
+model_result model_simd(struct wc_model *model, const struct wc_simd_command *command);
 
 int model_tile_init(struct model_tile *tile, const struct wc_device_params *params, struct wc_error *err);
 void model_tile_release(struct model_tile *tile);

@@ -42,11 +42,12 @@ static int report_drain(const struct events *events, uint64_t cycle)
 static int report_commands(const struct events *events, uint64_t cycle, enum wc_event_kind kind, uint32_t engines, const uint32_t *index)
 {
 	for (int e = 0; e < TAP_ENGINES; e++) {
+		bool is_simd = e == TAP_VECTOR && (*events->taps->events & (kind == WC_EVENT_COMMAND_BEGIN ? TAP_BEGIN_SIMD : TAP_END_SIMD));
 		int ret;
 
 		if (!(engines >> e & 1))
 			continue;
-		ret = emit(events, &(struct wc_event){ .kind = kind, .cycle = cycle, .command_index = index[e], .a = opcodes[e] });
+		ret = emit(events, &(struct wc_event){ .kind = kind, .cycle = cycle, .command_index = index[e], .a = is_simd ? WC_OP_SIMD : opcodes[e] });
 		if (ret)
 			return ret;
 	}

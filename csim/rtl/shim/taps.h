@@ -17,6 +17,8 @@ enum tap_event {
 	TAP_ACCUMULATE = 1 << 11,
 	TAP_FEED_A = 1 << 12,
 	TAP_FEED_B = 1 << 13,
+	TAP_BEGIN_SIMD = 1 << 14, // what the vector engine takes is a SIMD
+	TAP_END_SIMD = 1 << 15,   // ... completes
 };
 
 // Bits of `levels`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of the vector unit: Lanes fp16 elements in one combinational step.
+// The arithmetic of relu.v: Lanes fp16 elements in one combinational step.
 //
 //   op 0  keep an element if it is > 0 or NaN           (ReLU)
 //   op 1  keep an element if its mask bit is set        (gradient of ReLU by mask)
@@ -9,7 +9,7 @@
 // What is not kept becomes +0, a NaN that is kept becomes the canonical one. keep_o are op 0's mask bits. Outputs are 0 while not valid.
 `default_nettype none
 
-module vector_lanes #(
+module relu_lanes #(
     parameter integer Lanes = 32
 ) (
     input  wire                valid_i,
