@@ -141,3 +141,11 @@ struct wc_vector_command device_vector(int op, uint32_t elements, uint32_t src, 
 		.src_base = src, .aux_base = aux, .dst_base = dst,
 	};
 }
+
+struct wc_simd_command device_copy(uint32_t elements, uint32_t from, uint32_t to)
+{
+	return (struct wc_simd_command){
+		.opcode = WC_OP_SIMD, .version = WC_COMMAND_VERSION, .program = WC_SIMD_COPY, .count_n = 1, .count_y = 1, .count_x = 1, .channels = elements,
+		.block = 1, .block_step = 1, .group = 1, .groups = 1, .taps_y = 1, .taps_x = 1, .y_size = 1, .x_size = 1, .s0_base = from, .s1_base = to,
+	};
+}

@@ -48,5 +48,7 @@ struct wc_store_command device_store(const struct device *device, uint64_t dram_
 struct wc_gemm_command device_matmul(int rows, int m, int n, int k, uint32_t a, uint32_t b, uint32_t out);
 // One row of elements.
 struct wc_vector_command device_vector(int op, uint32_t elements, uint32_t src, uint32_t aux, uint32_t dst);
+// One row of fp16 copied by the vector unit, at most a block of lanes at a time.
+struct wc_simd_command device_copy(uint32_t elements, uint32_t from, uint32_t to);
 
 #endif

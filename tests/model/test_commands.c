@@ -14,7 +14,8 @@ static void good_command(const struct device *device, uint8_t opcode, uint8_t *c
 	struct wc_store_command store = device_store(device, 0, 0, 16);
 	struct wc_gemm_command gemm = device_matmul(device_small.rows, 2, 2, 4, 0, 1024, 2048);
 	struct wc_vector_command vector = device_vector(0, 4, 0, 0, 0);
-	const void *commands[] = {NULL, &load, &store, &gemm, &vector};
+	struct wc_simd_command simd = device_copy(4, 0, 64);
+	const void *commands[] = {NULL, &load, &store, &gemm, &vector, &simd};
 
 	memcpy(command, commands[opcode], WC_COMMAND_BYTES);
 }
@@ -35,6 +36,8 @@ static uint64_t limit(enum wc_limit kind, int64_t value)
 		return (uint64_t)device_small.acc_rows;
 	case WC_LIMIT_GBUF_BYTES:
 		return device_small.buffer_bytes;
+	case WC_LIMIT_LANES:
+		return wc_device_lanes(&device_small);
 	default:
 		return (uint64_t)value;
 	}
@@ -105,11 +108,11 @@ Test(commands, every_limit_of_every_field_is_checked)
 
 Test(commands, every_undefined_flag_must_be_zero)
 {
-	static const int defined[] = {[WC_OP_LOAD] = 0, [WC_OP_STORE] = 0, [WC_OP_GEMM] = 2, [WC_OP_VECTOR] = 1};
+	static const int defined[] = {[WC_OP_LOAD] = 0, [WC_OP_STORE] = 0, [WC_OP_GEMM] = 2, [WC_OP_VECTOR] = 1, [WC_OP_SIMD] = 0};
 	struct device device;
 
 	device_open(&device, &device_small, 1);
-	for (uint8_t opcode = WC_OP_LOAD; opcode <= WC_OP_VECTOR; opcode++)
+	for (uint8_t opcode = WC_OP_LOAD; opcode <= WC_OP_SIMD; opcode++)
 		for (int bit = defined[opcode]; bit < 16; bit++) {
 			uint8_t command[WC_COMMAND_BYTES];
 
@@ -126,7 +129,7 @@ Test(commands, every_reserved_byte_must_be_zero)
 	int checked = 0;
 
 	device_open(&device, &device_small, 1);
-	for (uint8_t opcode = WC_OP_LOAD; opcode <= WC_OP_VECTOR; opcode++)
+	for (uint8_t opcode = WC_OP_LOAD; opcode <= WC_OP_SIMD; opcode++)
 		for (int at = 0; at < WC_COMMAND_BYTES; at++) {
 			uint8_t command[WC_COMMAND_BYTES];
 			bool named = false;
@@ -154,8 +157,8 @@ Test(commands, opcode_version_and_waits_are_checked)
 	command = device_load(&device, 0, 0, 16);
 	command.opcode = 0;
 	expect_refused((uint8_t *)&command, WC_STATUS_BAD_OPCODE, "opcode 0");
-	command.opcode = WC_OP_VECTOR + 1;
-	expect_refused((uint8_t *)&command, WC_STATUS_BAD_OPCODE, "opcode 5");
+	command.opcode = WC_OP_SIMD + 1;
+	expect_refused((uint8_t *)&command, WC_STATUS_BAD_OPCODE, "opcode 6");
 	command.opcode = WC_OP_LOAD;
 	command.version++;
 	expect_refused((uint8_t *)&command, WC_STATUS_BAD_VERSION, "version");
