@@ -24,5 +24,7 @@ struct program {
 
 // Waits are such that the commands are executed one after another, unless a random one asks for more than there is.
 void fuzz_program(struct program *program, struct bench *b, uint64_t *rng);
+// Inside: whether the command is long, and whether what it reads depends on the order of its accesses.
+void fuzz_look_at_simd(struct program *program, const struct bench *b, const struct wc_simd_command *command);
 
 #endif

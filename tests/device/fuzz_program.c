@@ -7,6 +7,7 @@
 
 #include "tests/device/fuzz.h"
 #include "tests/device/gemm.h"
+#include "tests/simd_cases.h"
 
 static uint32_t round_up(uint32_t value, uint32_t to)
 {
@@ -60,6 +61,14 @@ static union command vector(struct bench *b, uint64_t *rng)
 	return c;
 }
 
+static union command simd(struct bench *b, uint64_t *rng)
+{
+	struct simd_case drawn;
+
+	simd_case_draw(&drawn, (enum wc_simd_program)random_in(rng, 0, WC_SIMD_PROGRAMS - 1), &b->params, rng);
+	return (union command){ .simd = drawn.command };
+}
+
 // One operand whose walk is drawn anew, in any mode. Most of its addresses lie inside the buffer.
 #define DRAW_WALK(g, p, rng, bytes)                                                                                                     \
 	((g)->p##mode = (uint8_t)random_in(rng, 0, 2), (g)->p##base = (int32_t)(random_in(rng, (bytes) / 8, (bytes) / 4) * 2),           \
@@ -103,6 +112,8 @@ static uint64_t limit(const struct bench *b, enum wc_limit kind, int64_t value)
 		return (uint64_t)b->params.acc_rows;
 	case WC_LIMIT_GBUF_BYTES:
 		return b->params.buffer_bytes;
+	case WC_LIMIT_LANES:
+		return wc_device_lanes(&b->params);
 	default:
 		return (uint64_t)value;
 	}
@@ -170,6 +181,8 @@ static union command valid_command(struct bench *b, uint64_t *rng, enum wc_opcod
 		return vector(b, rng);
 	case WC_OP_GEMM:
 		return gemm(b, rng);
+	case WC_OP_SIMD:
+		return simd(b, rng);
 	default:
 		return transfer(b, rng, opcode);
 	}
@@ -177,7 +190,7 @@ static union command valid_command(struct bench *b, uint64_t *rng, enum wc_opcod
 
 static void draw_command(struct program *p, struct bench *b, uint64_t *rng, int i)
 {
-	enum wc_opcode opcode = (enum wc_opcode)random_in(rng, WC_OP_LOAD, WC_OP_VECTOR);
+	enum wc_opcode opcode = (enum wc_opcode)random_in(rng, WC_OP_LOAD, WC_OP_SIMD);
 	union command *c = &p->commands[i];
 	uint32_t kind = random_in(rng, 0, 19);
 
@@ -269,6 +282,9 @@ static void look_at(struct program *p, const struct bench *b, const union comman
 	case WC_OP_VECTOR:
 		look_at_vector(p, b, &c->vector);
 		break;
+	case WC_OP_SIMD:
+		fuzz_look_at_simd(p, b, &c->simd);
+		break;
 	case WC_OP_GEMM:
 		// At worst an element of each operand a cycle.
 		waves = 1 + c->gemm.k_total / (uint32_t)b->params.rows;
@@ -287,7 +303,7 @@ static void at_least(uint32_t *wait, uint32_t count)
 
 void fuzz_program(struct program *p, struct bench *b, uint64_t *rng)
 {
-	uint32_t issued[WC_OP_VECTOR + 1] = { 0 };
+	uint32_t issued[WC_OP_SIMD + 1] = { 0 };
 
 	*p = (struct program){ .count = (int)random_in(rng, 1, FUZZ_COMMANDS), .has_order = true };
 	for (int i = 0; i < p->count; i++) {
@@ -297,8 +313,8 @@ void fuzz_program(struct program *p, struct bench *b, uint64_t *rng)
 		at_least(&c->load.wait_load, issued[WC_OP_LOAD]);
 		at_least(&c->load.wait_store, issued[WC_OP_STORE]);
 		at_least(&c->load.wait_gemm, issued[WC_OP_GEMM]);
-		at_least(&c->load.wait_vector, issued[WC_OP_VECTOR]);
-		if (c->load.opcode <= WC_OP_VECTOR)
+		at_least(&c->load.wait_vector, issued[WC_OP_VECTOR] + issued[WC_OP_SIMD]);
+		if (c->load.opcode <= WC_OP_SIMD)
 			issued[c->load.opcode]++;
 		look_at(p, b, c);
 	}

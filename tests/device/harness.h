@@ -37,6 +37,7 @@ union command {
 	struct wc_store_command store;
 	struct wc_gemm_command gemm;
 	struct wc_vector_command vector;
+	struct wc_simd_command simd;
 	uint8_t bytes[WC_COMMAND_BYTES];
 };
 
