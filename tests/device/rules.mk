@@ -8,7 +8,7 @@ TEST_NEEDS_device := $(foreach config,r16c16-b65536-w16-m1-dpi r8c4-b16384-w32-m
 
 # Waveforms are read with the library that Verilator writes them with.
 FST_DIR := $(VERILATOR_INCLUDE)/gtkwave
-TEST_OBJS_device := $(BUILD)/tests/simd_cases.o $(patsubst %,$(BUILD)/tests/device/fst/%.o,fstapi lz4 fastlz)
+TEST_OBJS_device := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/simd_*.c))) $(patsubst %,$(BUILD)/tests/device/fst/%.o,fstapi lz4 fastlz)
 $(BUILD)/tests/device/fst/%.o: $(FST_DIR)/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

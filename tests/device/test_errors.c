@@ -78,7 +78,7 @@ static void on_both(void (*spoil)(struct bench *b, union command *c), enum wc_op
 static void set_opcode(struct bench *b, union command *c)
 {
 	(void)b;
-	c->bytes[0] = 5;
+	c->bytes[0] = 6;
 }
 
 static void set_version(struct bench *b, union command *c)
