@@ -66,7 +66,7 @@ module simd #(
   wire         ref_write;
   wire [22:0]  rom, code;
   wire [31:0]  literal_a, literal_b;
-  wire         token_valid;
+  wire         token_valid, code_valid;
 
   simd_rom u_rom (
       .walking_i   (busy_o),
@@ -85,6 +85,7 @@ module simd #(
       .issuing_i   (token_valid),
       .pc_i        (pc),
       .code_o      (rom),
+      .executing_i (code_valid),
       .literal_a_i (code[12:7]),
       .literal_a_o (literal_a),
       .literal_b_i (code[5:0]),
@@ -131,7 +132,7 @@ module simd #(
   );
 
   wire        fetch_req, fetch_gnt, vector_valid, vector_take, line, slot_high;
-  wire [1:0]  slot, head;
+  wire [2:0]  slot, head;
   wire [3:0]  vector_type, vector_shift;
   wire [31:0] fetch_addr;
   wire [15:0] fetch_size;
@@ -200,7 +201,7 @@ module simd #(
   );
 
   // ---- execution ---------------------------------------------------------------------------------
-  wire        issuing, code_valid, fire, store_ready;
+  wire        issuing, fire, store_ready;
   wire [15:0] tap, active;
   wire [31:0] channel;
 

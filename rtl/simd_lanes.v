@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lanes of the vector unit: four slots for lines that were read, registers r0 to r7 and a predicate per lane, one fp32 adder and one
+// The lanes of the vector unit: eight slots for lines that were read, registers r0 to r7 and a predicate per lane, one fp32 adder and one
 // fp32 multiplier each, and what moves values between lanes. An operation (rtl/programs.def) takes one cycle, on all lanes alike.
 //
 // A vector from a slot becomes fp32 first: fp16 is expanded, NaNs are canonical, bit fields are integers, lanes without a channel +0.
@@ -16,14 +16,14 @@ module simd_lanes #(
     input  wire                   clk_i,
 
     input  wire                   line_i,        // a line comes for a slot
-    input  wire [1:0]             slot_i,
+    input  wire [2:0]             slot_i,
     input  wire                   slot_high_i,   // its second line
     input  wire [LineBytes*8-1:0] rdata_i,
 
     input  wire                   fire_i,        // an operation
     input  wire [22:0]            code_i,
     input  wire                   vector_i,      // its stream is in slot head_i, else it reads as +0
-    input  wire [1:0]             head_i,
+    input  wire [2:0]             head_i,
     input  wire [3:0]             type_i,
     input  wire [3:0]             shift_i,
     input  wire [31:0]            literal_a_i,
@@ -58,8 +58,8 @@ module simd_lanes #(
   endfunction
 
   integer                i;
-  reg [LineBits-1:0]     low  [0:3];
-  reg [LineBits-1:0]     high [0:3];
+  reg [LineBits-1:0]     low  [0:7];
+  reg [LineBits-1:0]     high [0:7];
   reg [Bits-1:0]         r    [0:7];
   reg [Lanes-1:0]        predicate;
   reg [2*LineBits-1:0]   raw;

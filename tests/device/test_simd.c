@@ -323,8 +323,8 @@ Test(simd, a_flipped_operand_bit_shows_in_every_program)
 
 // ---- time ----------------------------------------------------------------------------------------
 
-// Back to back vectors move at the pace of the port: an addition of fp16 takes three accesses a vector.
-Test(simd, additions_keep_the_port_busy)
+// An addition of fp16 takes three accesses a vector; reads that wait for a write cost it less than one more cycle.
+Test(simd, additions_take_less_than_four_cycles_a_vector)
 {
 	enum { ROWS = 64, LANES = 32 };
 	struct wc_simd_command c = {
@@ -340,6 +340,6 @@ Test(simd, additions_keep_the_port_busy)
 	bench_issue(&b, &c);
 	bench_finish(&b);
 	busy = bench_counter(&b, WC_COUNTER_VECTOR_BUSY);
-	cr_assert(busy >= 3 * 4 * ROWS && busy <= 3 * 4 * ROWS * 11 / 10 + 40, "%llu cycles for %d vectors", (unsigned long long)busy, 4 * ROWS);
+	cr_assert(busy >= 3 * 4 * ROWS && busy <= 4 * 4 * ROWS, "%llu cycles for %d vectors", (unsigned long long)busy, 4 * ROWS);
 	bench_close(&b);
 }
