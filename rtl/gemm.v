@@ -74,7 +74,7 @@ module gemm #(
   wire halt = halt_i || error_q;
 
   // ---- commands: held until both fetchers have taken their part; the rest goes into the tile queue ----
-  localparam integer TileWidth = 32 + 2 + 16 + 16 + 32 + WalkBits + 32;
+  localparam integer TileWidth = 32 + 3 + 16 + 16 + 32 + WalkBits + 32;
 
   reg                 a_left_q, b_left_q;
   reg [FetchBits-1:0] a_fields_q, b_fields_q;
@@ -121,7 +121,7 @@ module gemm #(
       .rst_ni         (rst_ni),
       .push_i         (accept),
       .ready_o        (tile_ready),
-      .tile_i         ({cmd_index_i, cmd_flags[1:0], cmd_m_rows, cmd_n_cols, cmd_k_total,
+      .tile_i         ({cmd_index_i, cmd_flags[2:0], cmd_m_rows, cmd_n_cols, cmd_k_total,
                         cmd_i[wc_cmd_pkg::GEMM_OUT_BASE_L+:WalkBits], cmd_i[wc_cmd_pkg::GEMM_PRE_BASE_L+:32]}),
       .preload_next_i (pre_next),
       .preload_valid_o(pre_valid),
@@ -139,7 +139,7 @@ module gemm #(
   );
 
   wire [31:0]         pre_index, wave_tile_index, read_index, done_index;
-  wire [1:0]          pre_flags, wave_flags, read_flags, done_flags;
+  wire [2:0]          pre_flags, wave_flags, read_flags, done_flags;
   wire [15:0]         pre_m_rows, pre_n_cols, wave_m_rows, wave_n_cols, read_m_rows, read_n_cols, done_m_rows, done_n_cols;
   wire [31:0]         pre_k_total, wave_k_total, read_k_total, done_k_total;
   wire [WalkBits-1:0] pre_walk, wave_walk, read_walk, done_walk;
@@ -513,6 +513,7 @@ module gemm #(
       .tile_valid_i  (pre_valid),
       .tile_i        (pre_tile),
       .tile_preload_i(pre_flags[0]),
+      .tile_same_i   (pre_flags[2]),
       .tile_m_rows_i (pre_m_rows),
       .tile_n_cols_i (pre_n_cols),
       .tile_walk_i   (pre_walk),

@@ -3,6 +3,8 @@
 // Preload: reads the fp32 sums that a tile starts from into its side of the accumulator, row by row, ahead of the tile's waves.
 // It waits until the tile that used the side before is drained. Tiles without preload are passed over.
 //
+// With `tile_same` all rows are the one at the base (a bias), and there is no walk.
+//
 // A row outside the global buffer, or beyond the walk's end, is not read: error_o stays set and the unit stands still.
 `default_nettype none
 
@@ -19,6 +21,7 @@ module preload #(
     input  wire                   tile_valid_i,
     input  wire [TileBits-1:0]    tile_i,          // its number
     input  wire                   tile_preload_i,
+    input  wire                   tile_same_i,
     input  wire [15:0]            tile_m_rows_i,
     input  wire [15:0]            tile_n_cols_i,
     input  wire [223:0]           tile_walk_i,     // bytes of a walk block (commands.def)
@@ -57,6 +60,8 @@ module preload #(
   wire                begin_tile = state_q == WAIT && tile_valid_i && tile_preload_i && side_free;
   wire                row_done = req_o && gnt_i;
   wire                ended, wrap0, wrap1, wrap2;
+  wire [31:0]         walk_addr;
+  assign addr_o = tile_same_i ? tile_base_i : walk_addr;
 
   index_walk u_walk (
       .clk_i  (clk_i),
@@ -66,7 +71,7 @@ module preload #(
       .count_i(tile_walk_i[CountL+:48]),
       .start_i(tile_walk_i[StartL+:48]),
       .delta_i(tile_walk_i[DeltaL+:96]),
-      .addr_o (addr_o),
+      .addr_o (walk_addr),
       .ended_o(ended),
       .wrap0_o(wrap0),
       .wrap1_o(wrap1),
@@ -74,7 +79,7 @@ module preload #(
   );
 
   wire [32:0] addr_end = {1'b0, addr_o} + {17'd0, size_o};
-  wire        bad = ended || addr_o >= LimitWord || addr_end > {1'b0, LimitWord};
+  wire        bad = (ended && !tile_same_i) || addr_o >= LimitWord || addr_end > {1'b0, LimitWord};
 
   assign size_o = {tile_n_cols_i[13:0], 2'b00};
   assign req_o = state_q == READ && !bad && !halt_i;

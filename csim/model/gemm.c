@@ -9,7 +9,7 @@
 #include "csim/model/operand.h"
 #include "traces/alloc.h"
 
-enum { FLAG_PRELOAD = 1, FLAG_FP32 = 2 };
+enum { FLAG_PRELOAD = 1, FLAG_FP32 = 2, FLAG_SAME = 4 };
 
 int model_tile_init(struct model_tile *tile, const struct wc_device_params *params, struct wc_error *err)
 {
@@ -182,9 +182,12 @@ static model_result preload(const struct gemm *gemm)
 
 	row_walk_init(&walk, command, command->pre_base);
 	for (int m = 0; m < command->m_rows; m++) {
-		if (walk.ended || !model_in_buffer(model, walk.address, bytes))
+		const bool same = command->flags & FLAG_SAME;
+		const uint32_t address = same ? command->pre_base : walk.address;
+
+		if ((walk.ended && !same) || !model_in_buffer(model, address, bytes))
 			return WC_STATUS_BUFFER_RANGE;
-		memcpy(model->tile.acc + m * gemm->stride, model->buffer + walk.address, bytes);
+		memcpy(model->tile.acc + m * gemm->stride, model->buffer + address, bytes);
 		row_walk_step(&walk);
 	}
 	return 0;

@@ -196,7 +196,7 @@ bool gemm_interpret(const struct wc_gemm_command *command, int rows, uint8_t *bu
 	ok = gather(&a, m_rows, k_total, buffer, buffer_bytes, av) && gather(&b, n_cols, k_total, buffer, buffer_bytes, bv);
 
 	for (int m = 0; ok && preload && m < m_rows; m++, vector_next(&walk, &row)) {
-		int64_t address = row.address - walk.base + (int64_t)command->pre_base;
+		int64_t address = (command->flags & 4 ? 0 : row.address - walk.base) + (int64_t)command->pre_base;
 
 		ok = address >= 0 && address + 4 * n_cols <= (int64_t)buffer_bytes;
 		if (ok)

@@ -109,7 +109,8 @@ static void rows_at(struct wc_gemm_command *c, uint32_t out, uint32_t pre, uint3
 	c->out_delta0 = (int32_t)width;
 }
 
-// Tiles of random sizes, down to one row, one column and no k at all, some preloaded, follow each other as closely as they can.
+// Tiles of random sizes, down to one row, one column and no k at all, some preloaded, some with one row for all, follow each other as closely as they
+// can.
 static void small_tiles(const struct gemm_ops *ops, const char *test)
 {
 	struct bench *b = bench_create(ops, test);
@@ -121,7 +122,7 @@ static void small_tiles(const struct gemm_ops *ops, const char *test)
 		for (;;) {
 			int m_rows = 1 + rng_below(&b->rng, rng_chance(&b->rng, 60) ? 6 : ops->acc_rows);
 			int n_cols = 1 + rng_below(&b->rng, ops->cols), k_total = rng_below(&b->rng, 5 * ops->rows);
-			bool fp32 = rng_chance(&b->rng, 50), preload = rng_chance(&b->rng, 50);
+			bool fp32 = rng_chance(&b->rng, 50), preload = rng_chance(&b->rng, 50), same = preload && rng_chance(&b->rng, 40);
 			uint32_t width = (fp32 || preload ? 4u : 2u) * (uint32_t)n_cols, out = at;
 			struct wc_gemm_command *c = &b->commands[b->count];
 
@@ -130,7 +131,7 @@ static void small_tiles(const struct gemm_ops *ops, const char *test)
 				break;
 			matrices(c, m_rows, n_cols, k_total, 2 * (uint32_t)rng_below(&b->rng, 100), 2 * (uint32_t)rng_below(&b->rng, 100), 2 * (uint32_t)rng_below(&b->rng, 10));
 			rows_at(c, out, at, width);
-			c->flags = (uint16_t)((fp32 ? 2 : 0) | (preload ? 1 : 0));
+			c->flags = (uint16_t)((fp32 ? 2 : 0) | (preload ? 1 : 0) | (same ? 4 : 0));
 			if (preload)
 				at += width * (uint32_t)m_rows;
 			b->count++;

@@ -295,6 +295,15 @@ Test(gemm, a_tile_without_k_is_zero_or_its_preload)
 	cr_assert_eq(device_execute(&device, &command), WC_STATUS_OK);
 	device.backend->ops->buffer_read(device.backend, 512, got, sizeof(got));
 	cr_assert_arr_eq(got, expected, sizeof(expected));
+
+	// One row for all: a bias.
+	command.flags = 7;
+	cr_assert_eq(device_execute(&device, &command), WC_STATUS_OK);
+	device.backend->ops->buffer_read(device.backend, 512, got, sizeof(got));
+	for (int i = 0; i < 6; i++)
+		cr_assert_eq(got[i], expected[i % 2]);
+	command.flags = 4; // of no preload
+	cr_assert_eq(device_execute(&device, &command), WC_STATUS_BAD_FIELD);
 	device_close(&device);
 }
 
