@@ -121,6 +121,18 @@ Test(device_rules, resident_parameters)
 	cr_expect_eq(result.commands, plain.commands);
 }
 
+// A concatenation's rows are copies: another reader may have them put together again. Three parts in each of two iterations.
+Test(device_rules, a_concatenation_is_made_again)
+{
+	const struct graph_case *graph = &device_cases[DEVICE_CONCAT];
+	struct check_result plain = proven(graph, graph->text);
+	struct check_result result = proven_replaced(graph, "compute act:e=0:4\n", 0, "free act:both\ncompute act:both=0:4\ncompute act:e=0:4\n");
+
+	cr_expect_eq(result.commands, plain.commands + 2 * 3);
+	cr_expect_eq(result.macs, plain.macs);
+	cr_expect_eq(memcmp(plain.write_bytes, result.write_bytes, sizeof(plain.write_bytes)), 0);
+}
+
 // The same bytes whether statistics stand by themselves or come with the norm; the text reads back as it was.
 Test(device_rules, a_norm_makes_its_own_statistics)
 {

@@ -3,7 +3,12 @@
 // What a statement computes: its work is counted, and rows that its group may not compute again are refused.
 #include "driver/plan/check/internal.h"
 
-// Under `device` a gn's or ReLU's rows may be made again in forward, in another slab; any row may in backward, and in `overl`.
+// Under `device` rows of a gn, a ReLU or a concatenation may be made again in forward, in another slab; any row may in backward, and in `overl`.
+static bool is_cheap(enum net_op op)
+{
+	return op == NET_RELU || op == NET_GN || op == NET_CONCAT;
+}
+
 int check_compute_activation(struct check_state *state, const struct check_use *use)
 {
 	const struct sched_group *group = check_group(state);
@@ -11,7 +16,7 @@ int check_compute_activation(struct check_state *state, const struct check_use *
 	uint64_t row_macs = (uint64_t)state->schedule->batch * check_row_macs(&state->net->nodes[use->node]);
 	bool recompute = group->phase == SCHED_BACKWARD;
 	struct row_range again = check_find_rows(flags, use->rows, ROW_FILLED, true);
-	bool remake = !state->paper && (state->net->nodes[use->node].op == NET_RELU || state->net->nodes[use->node].op == NET_GN);
+	bool remake = !state->paper && is_cheap(state->net->nodes[use->node].op);
 
 	for (int y = use->rows.lo; y < use->rows.hi; y++) {
 		state->result->macs += row_macs;
