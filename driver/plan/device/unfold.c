@@ -97,14 +97,21 @@ static bool listed(const struct unfold *u, const struct sched_operand *list, int
 	return false;
 }
 
+// The parts of views in DRAM are where the add's gradient is; on the device it is loaded, and they are stored, as tensors of their own.
+static bool views_in_dram(const struct unfold *u)
+{
+	return u->statement->view && !unfold_stays(u, SCHED_GRAD, u->statement->node);
+}
+
 bool unfold_comes(const struct unfold *u, enum sched_tensor tensor, int node)
 {
-	return listed(u, u->statement->from, u->statement->from_count, tensor, node);
+	return listed(u, u->statement->from, u->statement->from_count, tensor, node) ||
+	       (tensor == SCHED_GRAD && node == u->statement->node && views_in_dram(u));
 }
 
 bool unfold_goes(const struct unfold *u, enum sched_tensor tensor, int node)
 {
-	return listed(u, u->statement->to, u->statement->to_count, tensor, node);
+	return listed(u, u->statement->to, u->statement->to_count, tensor, node) || (tensor == SCHED_GRAD && views_in_dram(u));
 }
 
 static void compute_again(struct unfold *u, int node, struct rows rows)

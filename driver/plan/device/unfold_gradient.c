@@ -138,35 +138,22 @@ void unfold_gradient(struct unfold *u)
 		one_block(u, rows);
 }
 
-// The parts of views in DRAM are where the add's gradient is; on the device they are tensors of their own.
 void unfold_split(struct unfold *u)
 {
 	const struct sched_statement *statement = u->statement;
 	const struct net_node *node = &u->net->nodes[statement->node];
-	const bool in_dram = statement->view && !unfold_stays(u, SCHED_GRAD, statement->node);
-	const bool streams = statement->from_count || statement->to_count || in_dram;
+	const bool streams = statement->to_count || unfold_comes(u, SCHED_GRAD, statement->node);
 	struct rows rows;
 
 	for (int i = 0; !rows_empty(rows = unfold_block(u, (struct rows){ statement->lo, statement->hi }, streams, i)); i++) {
 		unfold_fetch_gradient(u, statement->node, rows);
-		if (in_dram) {
-			unfold_temporary(u, SCHED_GRAD, statement->node);
-			unfold_say(u, SCHED_LOAD, SCHED_GRAD, statement->node, rows);
-		}
-		for (int k = 0; k < node->input_count; k++) {
-			if (in_dram)
-				unfold_temporary(u, SCHED_GRAD, node->inputs[k]);
+		for (int k = 0; k < node->input_count; k++)
 			if (u->net->nodes[node->inputs[k]].has_gradient)
 				unfold_begin_gradient(u, node->inputs[k], statement->node, rows);
-		}
 		unfold_say(u, SCHED_SPLIT, SCHED_GRAD, statement->node, rows);
-		for (int k = 0; k < node->input_count; k++) {
-			if (!u->net->nodes[node->inputs[k]].has_gradient)
-				continue;
-			unfold_finish_gradient(u, node->inputs[k], statement->node, rows);
-			if (in_dram)
-				unfold_say(u, SCHED_STORE, SCHED_GRAD, node->inputs[k], rows);
-		}
+		for (int k = 0; k < node->input_count; k++)
+			if (u->net->nodes[node->inputs[k]].has_gradient)
+				unfold_finish_gradient(u, node->inputs[k], statement->node, rows);
 		unfold_release(u);
 	}
 }
