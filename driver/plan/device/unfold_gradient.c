@@ -9,12 +9,20 @@ static int first_reader(const struct unfold *u, int node)
 	return u->net->nodes[node].consumers[0];
 }
 
+// Whether rows of a gradient are in the buffer for the present block alone: they go to DRAM behind it, or, a concatenation's, are complete and
+// split. A concatenation's sum so far that neither came from DRAM nor goes there stays, as its pieces' sums do.
+static bool is_passing(const struct unfold *u, int node, int reader, bool comes)
+{
+	const bool complete = u->net->nodes[node].op == NET_CONCAT && reader == first_reader(u, node);
+
+	return unfold_goes(u, SCHED_GRAD, node) || (complete && (comes || !use_continues(u->net, node, reader)));
+}
+
 void unfold_begin_gradient(struct unfold *u, int node, int reader, struct rows rows)
 {
 	const bool comes = use_continues(u->net, node, reader) && unfold_comes(u, SCHED_GRAD, node);
 
-	// The sum, or the part, is in the block alone if it comes and goes.
-	if (unfold_goes(u, SCHED_GRAD, node) || u->net->nodes[node].op == NET_CONCAT)
+	if (is_passing(u, node, reader, comes))
 		unfold_temporary(u, SCHED_GRAD, node);
 	if (comes)
 		unfold_say(u, SCHED_LOAD, SCHED_GRAD, node, rows);
