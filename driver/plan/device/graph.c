@@ -130,7 +130,9 @@ static int try_share(struct planner *planner, const struct paper_graph *graph, c
 	rc = paper_plan(&paper, name, planner->net, &options, planner->err);
 	if (rc)
 		return rc;
-	rc = unfold_all(planner, graph, &paper, &cost);
+	rc = unfold_add_output(graph, &paper, planner->err);
+	if (!rc)
+		rc = unfold_all(planner, graph, &paper, &cost);
 	schedule_release(&paper);
 	if (rc || (best->groups && cost >= best->cost)) {
 		drop_groups(planner->schedule);

@@ -54,7 +54,9 @@ static void end_slab(struct unfold *u, enum sched_tensor tensor, int node)
 
 bool unfold_stays(const struct unfold *u, enum sched_tensor tensor, int node)
 {
-	const int slab = tensor == SCHED_MASK ? -1 : u->slabs.now[2 * node + (int)tensor];
+	// The planner knows a concatenation's pieces alone.
+	const bool known = tensor != SCHED_MASK && u->net->nodes[node].op != NET_CONCAT;
+	const int slab = known ? u->slabs.now[2 * node + (int)tensor] : -1;
 
 	return slab >= 0 && u->slabs.slabs[slab].first <= u->at && u->at <= u->slabs.slabs[slab].last;
 }

@@ -20,4 +20,7 @@ struct unfolding {
 // 0 or WC_ERR_SYSTEM.
 int unfold_group(const struct unfolding *unfolding, int index, struct sched_group *group, struct wc_error *err);
 
+// Add groups to the schedule that is to be unfolded for an output that is a concatenation: operators that `paper` has not. 0 or WC_ERR_SYSTEM.
+int unfold_add_output(const struct paper_graph *graph, struct schedule *schedule, struct wc_error *err);
+
 #endif
