@@ -257,7 +257,8 @@ int unfold_group(const struct unfolding *unfolding, int index, struct sched_grou
 
 	group->tiling = u.group->tiling;
 	u.named = calloc((size_t)TENSORS * (size_t)u.net->node_count, sizeof(*u.named));
-	if (paper_slabs_init(&u.slabs, unfolding->graph) || !u.named)
+	u.masked = calloc((size_t)u.net->node_count, sizeof(*u.masked));
+	if (paper_slabs_init(&u.slabs, unfolding->graph) || !u.named || !u.masked)
 		u.rc = WC_ERR_SYSTEM;
 	for (int i = 0; !u.rc && i < u.group->strip_count; i++)
 		unfold_strip(&u, i, group);
@@ -265,6 +266,7 @@ int unfold_group(const struct unfolding *unfolding, int index, struct sched_grou
 		cover(group, u.net);
 	paper_slabs_release(&u.slabs);
 	free(u.named);
+	free(u.masked);
 	free(u.temporaries);
 	return u.rc ? wc_fail(err, u.rc, "out of memory") : 0;
 }

@@ -13,6 +13,15 @@ static int norm_on_the_way(const struct unfold *u)
 	return u->net->nodes[next->node].inputs[0] == u->statement->node && unfold_goes(u, SCHED_ACT, u->statement->node) ? next->node : 0;
 }
 
+// Under `paper` a mask is written whenever it is made; in the halo of a strip that is more than once, while the device stores rows once.
+static void store_mask(struct unfold *u, int node, struct rows rows)
+{
+	const struct rows rest = { rows.lo > u->masked[node] ? rows.lo : u->masked[node], rows.hi };
+
+	unfold_say(u, SCHED_STORE, SCHED_MASK, node, rest);
+	u->masked[node] = rows.hi > u->masked[node] ? rows.hi : u->masked[node];
+}
+
 static void one_block(struct unfold *u, struct rows rows, int norm)
 {
 	const int index = u->statement->node;
@@ -29,7 +38,7 @@ static void one_block(struct unfold *u, struct rows rows, int norm)
 	compute.with = u->statement->with == SCHED_WITH_MASK ? SCHED_WITH_MASK : SCHED_WITH_NONE;
 	unfold_add(u, &compute);
 	if (masks && u->of->training && u->group->phase == SCHED_FORWARD)
-		unfold_say(u, SCHED_STORE, SCHED_MASK, index, rows);
+		store_mask(u, index, rows);
 	if (norm)
 		unfold_say(u, SCHED_STATISTICS, SCHED_ACT, norm, rows);
 	if (goes)

@@ -25,6 +25,7 @@ struct unfold {
 	const struct sched_statement *statement;
 	struct sched_strip *strip;           // being filled
 	bool *named;                         // [3 * node + tensor]: the new strip has a slab of it that no `free` has ended
+	int *masked;                         // [node]: rows of its mask that the group's strips have stored, from the first on
 	struct unfold_temporary *temporaries; // slabs of the present block
 	int count, capacity;
 	struct wc_error *err;
