@@ -14,19 +14,72 @@ static const int shares[] = { 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1 };
 
 enum { SUCCESSES_WANTED = 2, DEARER_MAX = 2 };
 
-// One number of blocks; *best is the best so far, if `found` is 0. 0, PLAN_NO_FIT or an error; *dearer counts what is worse.
-static int try_blocks(struct planner *planner, struct unfolding *unfolding, int index, bool narrow, int *found, int *dearer, struct choice *best)
+// Rows of the group's largest map: no statement can be cut into more blocks.
+static int blocks_limit(const struct planner *planner, const struct sched_group *group)
 {
-	const struct sched_group *group = &unfolding->schedule->groups[index];
-	struct choice choice;
+	int most = 1;
+
+	for (int i = group->first; i <= group->last; i++) {
+		const struct net_node *node = &planner->net->nodes[i];
+		const int rows = node->out.height > node->in.height ? node->out.height : node->in.height;
+
+		most = rows > most ? rows : most;
+	}
+	return most;
+}
+
+// The next number of blocks to try: one more at first, then in growing steps, `most` the last.
+static int next_blocks(int blocks, int most)
+{
+	const int next = blocks + 1 + blocks / 3;
+
+	return blocks == most || next <= most ? next : most;
+}
+
+static int unfold_blocks(struct planner *planner, struct unfolding *unfolding, int index, int blocks, struct sched_group *group)
+{
+	const struct sched_group *source = &unfolding->schedule->groups[index];
 	int rc;
 
-	memset(&choice, 0, sizeof(choice));
-	if (build_group_init(&choice.group, group->phase, group->first, group->last, planner->net->node_count))
+	unfolding->blocks = blocks;
+	if (build_group_init(group, source->phase, source->first, source->last, planner->net->node_count))
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	rc = unfold_group(unfolding, index, &choice.group, planner->err);
-	if (!rc)
-		rc = search_group(planner, &choice, group->sub_batch, narrow);
+	rc = unfold_group(unfolding, index, group, planner->err);
+	if (rc)
+		sched_group_release(group);
+	return rc;
+}
+
+// Whether choose_group() would find a choice: with one sample some number of blocks fits. 0, PLAN_NO_FIT or an error.
+static int try_group(struct planner *planner, struct unfolding *unfolding, int index)
+{
+	const int most = blocks_limit(planner, &unfolding->schedule->groups[index]);
+	int rc = PLAN_NO_FIT;
+
+	for (int blocks = 1; rc == PLAN_NO_FIT && blocks <= most; blocks = next_blocks(blocks, most)) {
+		struct sched_group group;
+
+		rc = unfold_blocks(planner, unfolding, index, blocks, &group);
+		if (rc)
+			return rc;
+		group.sub_batch = 1;
+		rc = policy_try(planner, &group, false);
+		if (rc == PLAN_NO_FIT)
+			rc = policy_try(planner, &group, true);
+		sched_group_release(&group);
+	}
+	return rc;
+}
+
+// One number of blocks; *best is the best so far, if `found` is 0. 0, PLAN_NO_FIT or an error; *dearer counts what is worse.
+static int try_blocks(struct planner *planner, struct unfolding *unfolding, int index, int blocks, bool narrow, int *found, int *dearer, struct choice *best)
+{
+	struct choice choice = { .cost = 0 };
+	int rc = unfold_blocks(planner, unfolding, index, blocks, &choice.group);
+
+	if (rc)
+		return rc;
+	rc = search_group(planner, &choice, unfolding->schedule->groups[index].sub_batch, narrow);
 	if (rc || (!*found && choice.cost >= best->cost)) {
 		*dearer += !rc;
 		choice_release(&choice);
@@ -40,24 +93,16 @@ static int try_blocks(struct planner *planner, struct unfolding *unfolding, int 
 
 static int choose_group(struct planner *planner, struct unfolding *unfolding, int index, struct choice *best)
 {
-	const struct sched_group *group = &unfolding->schedule->groups[index];
-	int found = PLAN_NO_FIT, most = 1;
+	const int most = blocks_limit(planner, &unfolding->schedule->groups[index]);
+	int found = PLAN_NO_FIT;
 
-	for (int i = group->first; i <= group->last; i++) {
-		const struct net_node *node = &planner->net->nodes[i];
-		const int rows = node->out.height > node->in.height ? node->out.height : node->in.height;
-
-		most = rows > most ? rows : most;
-	}
 	// Narrow slices are the last resort.
 	for (int narrow = 0; found && narrow < 2; narrow++) {
 		int dearer = 0;
 
-		for (int blocks = 1; blocks <= most && dearer < DEARER_MAX; blocks = blocks == most || blocks + 1 + blocks / 3 <= most ? blocks + 1 + blocks / 3 : most) {
-			int rc;
+		for (int blocks = 1; blocks <= most && dearer < DEARER_MAX; blocks = next_blocks(blocks, most)) {
+			const int rc = try_blocks(planner, unfolding, index, blocks, narrow, &found, &dearer, best);
 
-			unfolding->blocks = blocks;
-			rc = try_blocks(planner, unfolding, index, narrow, &found, &dearer, best);
 			if (rc < 0)
 				return rc;
 		}
@@ -87,6 +132,9 @@ static int unfold_all(struct planner *planner, const struct paper_graph *graph, 
 	int rc = 0;
 
 	*cost = 0;
+	// If one does not fit, no time is spent on choices for the others.
+	for (int i = 0; !rc && i < paper->group_count; i++)
+		rc = try_group(planner, &unfolding, i);
 	for (int i = 0; !rc && i < paper->group_count; i++) {
 		struct choice choice = { .cost = 0 };
 

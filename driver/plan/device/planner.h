@@ -54,6 +54,9 @@ double planner_cost(const struct planner *planner, const struct sched_group *gro
 // sub-batch moves fewer bytes.
 int policy_choose(struct planner *planner, struct sched_group *group, bool narrow, bool *settled);
 
+// Whether policy_choose() would find any: 0 or PLAN_NO_FIT. Policies are left as they were tried.
+int policy_try(struct planner *planner, struct sched_group *group, bool narrow);
+
 // The cost with all operands resident, whether or not that fits: no choice of policies costs less. 0 or WC_ERR_SYSTEM.
 int policy_bound(struct planner *planner, struct sched_group *group, double *cost);
 

@@ -171,6 +171,29 @@ int policy_bound(struct planner *planner, struct sched_group *group, double *cos
 	return 0;
 }
 
+static void all_finest(struct operand *operands, int count)
+{
+	for (int i = 0; i < count; i++)
+		*operands[i].policy = (struct sched_policy){ .slice = operands[i].unit };
+}
+
+int policy_try(struct planner *planner, struct sched_group *group, bool narrow)
+{
+	int count, rc;
+	struct operand *operands = list_operands(planner, group, narrow, &count);
+
+	if (!operands)
+		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
+	all_resident(operands, count);
+	rc = try_fit(planner, group);
+	if (rc == PLAN_NO_FIT) {
+		all_finest(operands, count);
+		rc = try_fit(planner, group);
+	}
+	free(operands);
+	return rc;
+}
+
 int policy_choose(struct planner *planner, struct sched_group *group, bool narrow, bool *settled)
 {
 	int count, rc;
@@ -182,8 +205,7 @@ int policy_choose(struct planner *planner, struct sched_group *group, bool narro
 	*settled = true;
 	rc = try_fit(planner, group);
 	if (rc == PLAN_NO_FIT) {
-		for (int i = 0; i < count; i++)
-			*operands[i].policy = (struct sched_policy){ .slice = operands[i].unit };
+		all_finest(operands, count);
 		rc = try_fit(planner, group);
 		for (int i = 0; !rc && i < count; i++)
 			rc = improve(planner, group, &operands[i]);
