@@ -23,6 +23,9 @@ int rounds(int quick, int thorough);
 // A chain of up to 6 convolutions with ReLUs between: any kernel, stride, padding and dilation, images from 1x1 on.
 void common_random_net(struct net *net, struct random *random);
 
+// Chains with normalizations, pools, residual blocks and concatenations between.
+void common_random_graph(struct net *net, struct random *random);
+
 // A 16x16 array with a 16-byte bus.
 struct plan_options common_options(int batch, uint32_t buffer_bytes);
 

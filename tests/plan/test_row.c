@@ -51,45 +51,6 @@ static void prove(struct schedule *schedule, const char *planner, const struct n
 	cr_assert_leq(result.peak_bytes, options->buffer_bytes);
 }
 
-// A graph of chains with normalizations, residual blocks and concatenations between.
-static void random_graph(struct net *net, struct random *random)
-{
-	static const char *const kinds[] = { "relu", "relu", "gn", "gn", "pool", "average", "none" };
-	char yaml[8192], *end = yaml + sizeof(yaml), *at = yaml;
-	int size = 8 + random_below(random, 24), channels = 4;
-
-	at += snprintf(at, (size_t)(end - at), "name: graph\ninput: {height: %d, width: 6, channels: 3}\nnodes:\n", size);
-	for (int i = 1, blocks = 1 + random_below(random, 6); i <= blocks; i++) {
-		const int kernel = 1 + 2 * random_below(random, 3), stride = kernel > 1 && size > 10 && !random_below(random, 3) ? 2 : 1;
-		const char *kind = kinds[random_below(random, 7)];
-
-		channels = 4 * (1 + random_below(random, 4));
-		at += snprintf(at, (size_t)(end - at),
-			       "  - {name: c%d, op: conv, channels: %d, kernel: [%d, 1], stride: [%d, 1], pad: [%d, 0], bias: %s}\n", i, channels, kernel, stride,
-			       kernel / 2, random_below(random, 2) ? "true" : "false");
-		size = (size + 2 * (kernel / 2) - kernel) / stride + 1;
-		if (!strcmp(kind, "gn"))
-			at += snprintf(at, (size_t)(end - at), "  - {name: n%d, op: gn, group_channels: 4}\n", i);
-		if (!strcmp(kind, "gn") || !strcmp(kind, "relu"))
-			at += snprintf(at, (size_t)(end - at), "  - {name: r%d, op: relu}\n", i);
-		if ((!strcmp(kind, "pool") || !strcmp(kind, "average")) && size > 4) {
-			const int overlaps = random_below(random, 2);
-
-			at += snprintf(at, (size_t)(end - at), "  - {name: p%d, op: %s, kernel: [%d, 1], stride: [2, 1], pad: [%d, 0]}\n", i,
-				       *kind == 'p' ? "max_pool" : "avg_pool", 2 + overlaps, overlaps);
-			size = (size + 2 * overlaps - 2 - overlaps) / 2 + 1;
-		}
-		if (random_below(random, 3))
-			continue;
-		// Two readers, whose outputs are joined.
-		at += snprintf(at, (size_t)(end - at), "  - {name: k%d, op: conv, channels: %d, kernel: [1, 1]}\n", i, channels);
-		at += snprintf(at, (size_t)(end - at), "  - {name: a%d, op: conv, input: k%d, channels: %d, kernel: [3, 1], pad: [1, 0]}\n", i, i, channels);
-		at += snprintf(at, (size_t)(end - at), "  - {name: j%d, op: %s, inputs: [a%d, k%d]}\n", i, random_below(random, 2) ? "add" : "concat", i, i);
-	}
-	at += snprintf(at, (size_t)(end - at), "  - {name: mean, op: global_pool}\n  - {name: fc, op: fc, units: 5}\n  - {name: loss, op: loss}\n");
-	tests_net(net, yaml);
-}
-
 Test(row, schedules_of_random_graphs_are_proven)
 {
 	struct random random = random_begin("row", 4711);
@@ -99,7 +60,7 @@ Test(row, schedules_of_random_graphs_are_proven)
 		const struct plan_options options = row_options(1 + random_below(&random, 9), 4096u << random_below(&random, 4), random_below(&random, 3) ? 0 : 1 + random_below(&random, 6));
 		struct net net;
 
-		random_graph(&net, &random);
+		common_random_graph(&net, &random);
 		for (int i = 0; paper_plan_name(i); i++) {
 			struct schedule schedule;
 			struct account account;
