@@ -67,3 +67,12 @@ int build_statement(struct sched_strip *strip, const struct sched_statement *sta
 	statements[strip->statement_count++] = *statement;
 	return 0;
 }
+
+void build_drop_groups(struct schedule *schedule)
+{
+	for (int i = 0; i < schedule->group_count; i++)
+		sched_group_release(&schedule->groups[i]);
+	free(schedule->groups);
+	schedule->groups = NULL;
+	schedule->group_count = 0;
+}

@@ -18,5 +18,7 @@ int build_statement(struct sched_strip *strip, const struct sched_statement *sta
 
 // Move a group that stands alone into the schedule; the source is left empty, also on failure.
 int build_append(struct schedule *schedule, struct sched_group *group);
+// Release all groups.
+void build_drop_groups(struct schedule *schedule);
 
 #endif

@@ -213,6 +213,23 @@ Test(graph, odd_networks_are_proven_or_refused_with_a_reason)
 	globfree(&files);
 }
 
+// At this size the planner cannot say in words what it keeps of 40 pieces; told of a smaller buffer it keeps nothing of them.
+Test(graph, what_has_no_words_at_one_size_is_planned_at_another)
+{
+	struct plan_options options = common_options(4, 96 << 10);
+	struct schedule schedule;
+	struct wc_error err;
+	struct net net;
+
+	cr_assert_eq(net_read(&net, "tests/plan/nets/b40.yaml", &err), 0, "%s", err.text);
+	options.accounting = SCHED_PAPER;
+	cr_assert_eq(plan_by_name(&schedule, "il", &net, &options, &err), WC_ERR_INPUT);
+	cr_assert_not_null(strstr(err.text, "operands apart"), "%s", err.text);
+	options.accounting = SCHED_DEVICE;
+	cr_assert(prove("il", &net, &options));
+	net_release(&net);
+}
+
 Test(graph, random_graphs_are_proven)
 {
 	static const uint32_t buses[] = { 16, 16, 16, 32, 64, 128 };

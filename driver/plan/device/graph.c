@@ -149,15 +149,6 @@ static int unfold_all(struct planner *planner, const struct paper_graph *graph, 
 	return rc;
 }
 
-static void drop_groups(struct schedule *schedule)
-{
-	for (int i = 0; i < schedule->group_count; i++)
-		sched_group_release(&schedule->groups[i]);
-	free(schedule->groups);
-	schedule->groups = NULL;
-	schedule->group_count = 0;
-}
-
 struct best {
 	struct sched_group *groups;
 	int count;
@@ -183,7 +174,7 @@ static int try_share(struct planner *planner, const struct paper_graph *graph, c
 		rc = unfold_all(planner, graph, &paper, &cost);
 	schedule_release(&paper);
 	if (rc || (best->groups && cost >= best->cost)) {
-		drop_groups(planner->schedule);
+		build_drop_groups(planner->schedule);
 		return rc;
 	}
 	for (int i = 0; i < best->count; i++)
@@ -208,6 +199,8 @@ int plan_graph(struct schedule *schedule, const char *name, const struct net *ne
 	for (size_t i = 0; rc >= 0 && found < SUCCESSES_WANTED && i < sizeof(shares) / sizeof(shares[0]); i++) {
 		rc = try_share(&planner, &graph, name, shares[i], &best);
 		found += !rc;
+		// What a planner cannot put into words for one size it may for another.
+		rc = rc == WC_ERR_INPUT ? PLAN_NO_FIT : rc;
 	}
 	paper_graph_release(&graph);
 	planner.schedule->groups = best.groups;

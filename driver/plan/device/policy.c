@@ -171,25 +171,30 @@ int policy_bound(struct planner *planner, struct sched_group *group, double *cos
 	return 0;
 }
 
-static void all_finest(struct operand *operands, int count)
+// Everything resident, or, if that does not fit, everything as fine as allowed; *resident: which.
+static int try_extremes(struct planner *planner, struct sched_group *group, struct operand *operands, int count, bool *resident)
 {
+	int rc;
+
+	all_resident(operands, count);
+	rc = try_fit(planner, group);
+	*resident = rc != PLAN_NO_FIT;
+	if (*resident)
+		return rc;
 	for (int i = 0; i < count; i++)
 		*operands[i].policy = (struct sched_policy){ .slice = operands[i].unit };
+	return try_fit(planner, group);
 }
 
 int policy_try(struct planner *planner, struct sched_group *group, bool narrow)
 {
 	int count, rc;
 	struct operand *operands = list_operands(planner, group, narrow, &count);
+	bool resident;
 
 	if (!operands)
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	all_resident(operands, count);
-	rc = try_fit(planner, group);
-	if (rc == PLAN_NO_FIT) {
-		all_finest(operands, count);
-		rc = try_fit(planner, group);
-	}
+	rc = try_extremes(planner, group, operands, count, &resident);
 	free(operands);
 	return rc;
 }
@@ -201,14 +206,11 @@ int policy_choose(struct planner *planner, struct sched_group *group, bool narro
 
 	if (!operands)
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	all_resident(operands, count);
-	*settled = true;
-	rc = try_fit(planner, group);
-	if (rc == PLAN_NO_FIT) {
-		all_finest(operands, count);
-		rc = try_fit(planner, group);
+	rc = try_extremes(planner, group, operands, count, settled);
+	if (!*settled) {
 		for (int i = 0; !rc && i < count; i++)
 			rc = improve(planner, group, &operands[i]);
+		*settled = true;
 		for (int i = 0; i < count; i++)
 			*settled &= operands[i].passes == 1 || operands[i].policy->resident;
 	}

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "driver/plan/build.h"
+
 static const struct net_node *node_of(const struct row_choice *choice, int node)
 {
 	return &choice->paper->graph.net->nodes[node];
@@ -96,15 +98,6 @@ static uint64_t count_groups(struct layer_groups *groups, int first)
 	return groups->rc ? 0 : account_paper_bytes(&account);
 }
 
-static void drop_groups(struct layer_groups *groups)
-{
-	for (int i = 0; i < groups->scratch.group_count; i++)
-		sched_group_release(&groups->scratch.groups[i]);
-	free(groups->scratch.groups);
-	groups->scratch.groups = NULL;
-	groups->scratch.group_count = 0;
-}
-
 static void count_norm(struct layer_groups *groups, int node)
 {
 	struct row_layer *layer = &groups->choice->layers[node];
@@ -114,13 +107,13 @@ static void count_norm(struct layer_groups *groups, int node)
 	layer->unled = count_groups(groups, 0);
 	add_layer(groups, SCHED_FORWARD, node);
 	layer->led = count_groups(groups, 1);
-	drop_groups(groups);
+	build_drop_groups(&groups->scratch);
 	add_statistics(groups, SCHED_BACKWARD, node);
 	layer->led += count_groups(groups, 0);
 	if (hands_on)
 		add_layer(groups, SCHED_BACKWARD, node);
 	layer->unled += count_groups(groups, groups->scratch.group_count ? 1 : 0);
-	drop_groups(groups);
+	build_drop_groups(&groups->scratch);
 }
 
 static int count_layers(struct row_choice *choice)
@@ -135,11 +128,11 @@ static int count_layers(struct row_choice *choice)
 		add_layer(&groups, SCHED_FORWARD, node);
 		add_layer(&groups, SCHED_BACKWARD, node);
 		choice->layers[node].alone = count_groups(&groups, 0);
-		drop_groups(&groups);
+		build_drop_groups(&groups.scratch);
 		if (node_of(choice, node)->op == NET_GN)
 			count_norm(&groups, node);
 	}
-	drop_groups(&groups);
+	build_drop_groups(&groups.scratch);
 	return groups.rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "driver/plan/account_paper.h"
+#include "driver/plan/build.h"
 #include "driver/plan/paper/hybrid/score.h"
 #include "driver/plan/paper/hybrid/search.h"
 
@@ -15,11 +16,7 @@ static const double least_price = 1e-5, highest_price = 1e-1; // of a MAC, in by
 
 static void drop_groups(struct schedule *schedule)
 {
-	for (int i = 0; i < schedule->group_count; i++)
-		sched_group_release(&schedule->groups[i]);
-	free(schedule->groups);
-	schedule->groups = NULL;
-	schedule->group_count = 0;
+	build_drop_groups(schedule);
 	schedule->reserve_bytes = 0;
 }
 
