@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "csim/backend.h"
+#include "driver/plan/check/check.h"
 #include "driver/plan/plan.h"
 #include "traces/error.h"
 
@@ -65,6 +66,8 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 
 // A schedule by a planner's name or from a file ("-": stdin), checked against the problem it was made for. `net` is open.
 int cli_schedule(const char *name, const struct net *net, const struct plan_options *options, struct schedule *schedule, struct wc_error *err);
+// schedule_check(). What is wrong with a planner's schedule is no fault of the input: WC_ERR_SYSTEM.
+int cli_prove(const struct schedule *schedule, const struct net *net, struct check_result *check, struct wc_error *err);
 // Network and schedule of a schedule's file. `net_name` (NULL) and `image` (0): as the schedule says; *net_used is the network's name then,
 // which the caller frees, and NULL otherwise. Nothing is checked against options: cli_same_problem() does.
 int cli_schedule_file(const char *path, const char *net_name, int image, struct net *net, char **net_used, struct schedule *schedule, struct wc_error *err);

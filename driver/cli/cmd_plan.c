@@ -202,7 +202,7 @@ static int run(int argc, const char **argv)
 	if (!result && words.image)
 		schedule.image = net.nodes[0].out.height;
 	if (!result)
-		result = schedule_check(&schedule, &net, &check, &err);
+		result = cli_prove(&schedule, &net, &check, &err);
 	if (!result)
 		result = print(name, &schedule, &net, &problem.plan, &check, &err);
 	status = result ? cli_fail(&err, result) : CLI_OK;

@@ -195,7 +195,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	if (!status && outputs.paths[RUN_WAVES] && !(waveform = run_waveform_path(outputs.paths[RUN_WAVES])))
 		status = wc_fail(&err, WC_ERR_SYSTEM, "out of memory for the name of the waveform");
 	if (!status)
-		status = schedule_check(schedule, job->net, &check, &err);
+		status = cli_prove(schedule, job->net, &check, &err);
 	if (!status) {
 		struct run_options options = {
 			.schedule = schedule,
