@@ -3,6 +3,7 @@
 // Any planner for any network on the device: the planner's schedule for `paper` accounting, unfolded group by group. The number of blocks,
 // the sub-batch and the policies of each group are those that move least on the device; if a group fits with none, the planner is
 // asked again for a smaller buffer, so that what streams has more room.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,17 +111,24 @@ static int choose_group(struct planner *planner, struct unfolding *unfolding, in
 	return found;
 }
 
-// The planner's reason, which speaks of the buffer that it was told.
-static int keep_reason(struct planner *planner, const struct schedule *paper, int index, struct sched_group *group)
+// Why the group is as it is. What the planner said of it was meant for another accounting, and often for a smaller buffer.
+static int explain(struct planner *planner, const struct schedule *paper, const struct sched_group *from, struct sched_group *group)
 {
-	char text[600];
+	char text[300];
+	struct fit fit;
+	int rc;
 
-	if (!paper->groups[index].reason)
-		return 0;
-	if (paper->buffer_bytes < planner->schedule->buffer_bytes)
-		snprintf(text, sizeof(text), "with %u bytes, the others for what streams: %s", paper->buffer_bytes, paper->groups[index].reason);
-	else
-		snprintf(text, sizeof(text), "%s", paper->groups[index].reason);
+	// What unfold_add_output() added is no planner's.
+	if (from->first == from->last && planner->net->nodes[from->first].op == NET_CONCAT) {
+		snprintf(text, sizeof(text), "%s", from->reason);
+	} else {
+		rc = fit_group(planner->schedule, group, planner->net, &fit, planner->err);
+		if (rc)
+			return rc;
+		snprintf(text, sizeof(text), "%.64s needs most: %llu of %u bytes; grouped as %s groups for paper accounting and %u bytes, there with sub_batch %d",
+			 planner->net->nodes[fit.node].name, (unsigned long long)fit.live_bytes, planner->schedule->buffer_bytes, planner->schedule->planner,
+			 paper->buffer_bytes, from->sub_batch);
+	}
 	group->reason = strdup(text);
 	return group->reason ? 0 : wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
 }
@@ -140,7 +148,7 @@ static int unfold_all(struct planner *planner, const struct paper_graph *graph, 
 
 		rc = choose_group(planner, &unfolding, i, &choice);
 		if (!rc)
-			rc = keep_reason(planner, paper, i, &choice.group);
+			rc = explain(planner, paper, &paper->groups[i], &choice.group);
 		*cost += rc ? 0 : choice.cost;
 		if (!rc && build_append(planner->schedule, &choice.group))
 			rc = wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
