@@ -11,10 +11,12 @@
 #include "driver/net/builtin.h"
 #include "driver/plan/account.h"
 #include "driver/plan/check/check.h"
+#include "driver/plan/device/fit.h"
 #include "driver/plan/device/program.h"
 #include "driver/plan/paper/paper.h"
 #include "tests/net_text.h"
 #include "tests/plan/common.h"
+#include "tests/plan/sound.h"
 
 static enum wc_class class_of(const struct slab *slab, bool boundary)
 {
@@ -69,6 +71,21 @@ static bool is_reason(const char *text)
 	return false;
 }
 
+// Most live bytes of a statement, of all groups.
+static uint64_t most_live(const char *what, const struct schedule *schedule, const struct net *net)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < schedule->group_count; i++) {
+		struct wc_error err = { "" };
+		struct fit fit;
+
+		cr_assert_eq(fit_group(schedule, &schedule->groups[i], net, &fit, &err), 0, "%s, group %d: %s", what, i, err.text);
+		most = fit.live_bytes > most ? fit.live_bytes : most;
+	}
+	return most;
+}
+
 static void compare(const char *what, const struct schedule *schedule, const struct net *net, const struct plan_options *options)
 {
 	uint64_t bytes[WC_CLASS_COUNT][2], footprint;
@@ -85,6 +102,7 @@ static void compare(const char *what, const struct schedule *schedule, const str
 	account_schedule(schedule, net, options->acc_rows, &account);
 	cr_assert_eq(account_footprint(schedule, net, &footprint, &err), 0);
 	cr_assert_eq(program_expand(&program, schedule, net, &err), 0, "%s: %s", what, err.text);
+	sound_program(what, &program);
 	count_steps(&program, bytes);
 	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
 		cr_assert_eq(account.read_bytes[class], result.read_bytes[class], "%s: %s read", what, wc_class_name(class));
@@ -99,6 +117,7 @@ static void compare(const char *what, const struct schedule *schedule, const str
 	cr_assert_eq(account.extra_macs, result.extra_macs, "%s", what);
 	cr_assert_eq(footprint, result.footprint_bytes, "%s: footprint %lu, checker %lu", what, footprint, result.footprint_bytes);
 	cr_assert_leq(program.peak_bytes, options->buffer_bytes);
+	cr_assert_eq(most_live(what, schedule, net), result.peak_bytes, "%s: %lu live bytes, checker %lu", what, most_live(what, schedule, net), result.peak_bytes);
 	program_release(&program);
 }
 
