@@ -26,8 +26,21 @@ enum slab_kind {
 	SLAB_SUMS,       // means of dY gamma and of dY gamma xhat
 	SLAB_ROW_STATISTICS, // forward's partial sums of rows lo..hi: of x - shift and of its square
 	SLAB_ROW_SUMS,   // backward's: of dY gamma, dY gamma xhat, dY xhat, dY
+	// Of the loss, one number for each sample in lo..hi.
+	SLAB_LABELS,     // int32
+	SLAB_LOSSES,     // fp32
+	SLAB_SOFTMAX,    // fp32: the largest logit of each, then the reciprocal of each sum, then the logarithm of each
+	// Of the update, elements lo..hi of one of the node's arrays.
+	SLAB_UPDATE_GRADIENT, // fp32
+	SLAB_UPDATE_STATE,    // fp32: masters, then momenta, each padded to the bus
+	SLAB_UPDATE_WEIGHT,   // fp16
 	SLAB_KIND_COUNT,
 };
+
+// The arrays of a node's parameters; each begins on a beat of the bus in DRAM.
+enum parameter_array { ARRAY_FILTERS, ARRAY_BIAS, ARRAY_GAMMA, ARRAY_BETA, ARRAY_COUNT };
+// Its elements; 0: the node has no such array.
+uint64_t program_array_count(const struct net_node *node, enum parameter_array array);
 
 // A piece of the global buffer.
 //   feature maps: byte of (sample n, row y, 0, 0) = offset + ((n - sample_first) * (hi - lo) + (y - lo)) * pitch
@@ -37,7 +50,8 @@ enum slab_kind {
 struct slab {
 	enum slab_kind kind;
 	int node;
-	int lo, hi;                    // rows; output channels for weights and biases
+	int lo, hi;                    // rows; output channels for weights and biases; samples or elements
+	enum parameter_array array;    // update
 	int tap_lo, tap_hi;            // weights: rows of the kernel, all but for an fc's data gradient; dense
 	int sample_first, sample_count; // feature maps and a normalization's vectors
 	uint32_t pitch_bytes;          // the same: one row of one sample, a multiple of the bus
@@ -61,6 +75,8 @@ enum step_op {
 	STEP_BIAS_GRADIENT,  // source = grad:`node`, operand the ones, result the sums
 	STEP_ROW_SUMS, // partial sums of rows lo..hi of normalization `node`; forward makes the shift too, with row 0
 	STEP_COMBINE,  // partial sums of all rows -> statistics, or sums and the parameters' gradients
+	STEP_LOSS,     // of samples lo..hi, `node` the loss
+	STEP_UPDATE,   // elements lo..hi of array `part` of `node`
 	STEP_OP_COUNT,
 };
 
@@ -71,10 +87,12 @@ enum step_op {
 // DATA_GRADIENT    grad:node(1)  weights; saved(2)   grad of input                  statistics       gamma           sums
 // WEIGHT_GRADIENT  grad:node     input act           the sums
 // ROW_SUMS         act           grad:node           row sums       shift           statistics       gamma
-// COMBINE          row sums                          statistics, or                 shift            parameters' gradients
+// COMBINE          row sums       act (3)            statistics, or                 shift            parameters' gradients
 //                                                    sums
+// LOSS             act            labels             grad                           the softmax's                   losses
+// UPDATE           gradient       masters, momenta   weights
 // (1) -1 if these rows depend on none of it and are zero. (2) the mask or stored output of a ReLU; the mask of a max pool; the input of a
-// normalization.
+// normalization. (3) forward, if all rows were summed at once: its first pixels are the shift, which has no slab then.
 struct step {
 	enum step_op op;
 	enum sched_phase phase;
@@ -113,6 +131,13 @@ struct program {
 // steps where the buffer has room and nothing stores what they read, so that DMA overlaps compute. Steps that
 // compute or store stay in the schedule's order.
 int program_expand(struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
+// What runs beside the groups, over the whole batch (driver/README.md, "Graphs on the device").
+struct program_whole {
+	bool loss;   // behind the last forward group, if the network has a loss node
+	bool update; // behind the last backward group, if there is one
+};
+int program_expand_whole(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole,
+			 struct wc_error *err);
 void program_release(struct program *program);
 
 // Bytes of one row of one sample of a feature map or of one sample's or row's vectors of a normalization, rounded up to the bus.
