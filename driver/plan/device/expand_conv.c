@@ -12,10 +12,12 @@ static int slice_end(const struct net_node *conv, struct sched_policy policy, in
 	return lo + policy.slice;
 }
 
-// A slice of weights or sums, with the bias or its gradient if there is one; -1: none.
+// A slice of weights with the bias as it comes and, while the slice is worked on, in fp32; of sums with the bias's gradient. -1: none.
 struct slice {
-	int filters, bias;
+	int filters, bias, wide;
 };
+
+static const struct slice no_slice = { -1, -1, -1 };
 
 // Slices of one convolution's weights or sums on their way through two buffers.
 struct stream {
@@ -27,31 +29,35 @@ struct stream {
 	struct slice before;    // the one before `now`; its place becomes that of the one behind `next`
 };
 
+static int widen(struct expansion *x, int bias, int wide)
+{
+	const struct slab *slab = &x->program->slabs[wide];
+	struct step step = step_make(STEP_BIAS, slab->node, slab->lo, slab->hi);
+
+	step.source = bias;
+	step.result = wide;
+	return expand_step(x, step);
+}
+
 int expand_bias(struct expansion *x, int wide)
 {
-	const struct slab bias = x->program->slabs[wide];
-	struct step step = step_make(STEP_BIAS, bias.node, bias.lo, bias.hi);
-	int rc;
+	const struct slab slab = x->program->slabs[wide];
+	const int bias = expand_weight_slab(x, SLAB_BIAS, slab.node, slab.lo, slab.hi);
+	const int rc = bias < 0 ? bias : expand_weight_transfer(x, STEP_LOAD, bias);
 
-	step.result = wide;
-	step.source = expand_weight_slab(x, SLAB_BIAS, bias.node, bias.lo, bias.hi); // the slab behind `wide`, see take_slice()
-	rc = step.source < 0 ? step.source : expand_weight_transfer(x, STEP_LOAD, step.source);
-	return rc ? rc : expand_step(x, step);
+	return rc ? rc : widen(x, bias, wide);
 }
 
 // The bias of a slice of weights, or the place of its gradient.
 static int add_slice_bias(struct expansion *x, const struct stream *stream, struct slice *slice)
 {
 	const struct slab filters = x->program->slabs[slice->filters];
-	const bool sums = stream->kind == SLAB_WGRAD;
 
-	slice->bias = expand_weight_slab(x, sums ? SLAB_BIAS_WGRAD : SLAB_BIAS_WIDE, stream->node, filters.lo, filters.hi);
+	slice->bias = expand_weight_slab(x, stream->kind == SLAB_WGRAD ? SLAB_BIAS_WGRAD : SLAB_BIAS, stream->node, filters.lo, filters.hi);
 	if (slice->bias < 0)
 		return slice->bias;
 	if (stream->before.bias >= 0)
 		x->root[slice->bias] = x->root[stream->before.bias];
-	if (!sums)
-		return expand_bias(x, slice->bias);
 	return stream->load ? expand_weight_transfer(x, STEP_LOAD, slice->bias) : 0;
 }
 
@@ -60,7 +66,7 @@ static struct slice add_slice(struct expansion *x, struct stream *stream, int lo
 {
 	const struct net_node *conv = &x->net->nodes[stream->node];
 	const struct sched_policy policy = stream->kind == SLAB_WEIGHT ? x->group->weight[stream->node] : x->group->wgrad[stream->node];
-	struct slice slice = { -1, -1 };
+	struct slice slice = no_slice;
 
 	if (*rc || lo >= conv->out.channels)
 		return slice;
@@ -80,7 +86,7 @@ static int stream_begin(struct expansion *x, struct stream *stream, enum slab_ki
 {
 	int rc = 0;
 
-	*stream = (struct stream){ .kind = kind, .node = node, .load = load, .bias = bias && x->net->nodes[node].bias, .taps = stream->taps, .before = { -1, -1 } };
+	*stream = (struct stream){ .kind = kind, .node = node, .load = load, .bias = bias && x->net->nodes[node].bias, .taps = stream->taps, .before = no_slice };
 	stream->now = add_slice(x, stream, 0, &rc);
 	if (!rc)
 		stream->next = add_slice(x, stream, x->program->slabs[stream->now.filters].hi, &rc);
@@ -99,11 +105,26 @@ static int stream_advance(struct expansion *x, struct stream *stream)
 	return rc;
 }
 
+// The bias of the slice that is worked on next, in fp32.
+static int widen_bias(struct expansion *x, struct stream *stream)
+{
+	const struct slab filters = x->program->slabs[stream->now.filters];
+
+	if (stream->now.bias < 0)
+		return 0;
+	stream->now.wide = expand_weight_slab(x, SLAB_BIAS_WIDE, stream->node, filters.lo, filters.hi);
+	if (stream->now.wide < 0)
+		return stream->now.wide;
+	if (stream->before.wide >= 0)
+		x->root[stream->now.wide] = x->root[stream->before.wide];
+	return widen(x, stream->now.bias, stream->now.wide);
+}
+
 // Of the slice that is worked on. Its bias stays as it came, too.
 static void take_slice(struct expansion *x, const struct stream *stream, struct step *step)
 {
-	if (stream->kind == SLAB_WEIGHT && stream->now.bias >= 0)
-		expand_touch(x, stream->now.bias + 1, x->program->step_count);
+	if (stream->now.wide >= 0)
+		expand_touch(x, stream->now.bias, x->program->step_count);
 	step->channel_lo = x->program->slabs[stream->now.filters].lo;
 	step->channel_hi = x->program->slabs[stream->now.filters].hi;
 }
@@ -121,8 +142,11 @@ int expand_conv_forward(struct expansion *x, struct step step)
 	}
 	rc = stream_begin(x, &stream, SLAB_WEIGHT, step.node, true, true);
 	while (!rc && stream.now.filters >= 0) {
+		rc = widen_bias(x, &stream);
+		if (rc)
+			return rc;
 		step.operand = stream.now.filters;
-		step.parameters = stream.now.bias;
+		step.parameters = stream.now.wide;
 		take_slice(x, &stream, &step);
 		rc = expand_step(x, step);
 		if (!rc)
