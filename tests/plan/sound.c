@@ -42,6 +42,16 @@ static void check_slices(const char *what, const struct program *program, int in
 		cr_assert_eq(step->first_cut, step->channel_lo == 0, "%s, step %d: first cut of a gradient", what, index);
 }
 
+// A gradient's parts are made from it before one takes its place.
+static void check_split(const char *what, const struct program *program, int index)
+{
+	const struct step *step = &program->steps[index], *next = step + 1;
+
+	if (step->op != STEP_SPLIT || index + 1 == program->step_count || next->op != STEP_SPLIT || next->source != step->source || next->lo != step->lo)
+		return;
+	cr_assert_neq(program->slabs[step->result].offset, program->slabs[step->source].offset, "%s, step %d: a part is in place before the last", what, index);
+}
+
 static void check_step(const char *what, const struct program *program, int index)
 {
 	const struct step *step = &program->steps[index];
@@ -52,6 +62,7 @@ static void check_step(const char *what, const struct program *program, int inde
 		cr_assert(slabs[i] < 0 || is_live_at(&program->slabs[slabs[i]], index), "%s, step %d: slab %d is there from %d to %d", what, index, slabs[i],
 			  program->slabs[slabs[i]].first_step, program->slabs[slabs[i]].last_step);
 	check_slices(what, program, index);
+	check_split(what, program, index);
 	if (step->op == STEP_ROW_SUMS && step->phase == SCHED_FORWARD)
 		cr_assert(step->mask >= 0 && program->slabs[step->mask].kind == SLAB_SHIFT, "%s, step %d: no shift", what, index);
 	if (step->op == STEP_COMBINE)

@@ -232,6 +232,25 @@ Test(graph, odd_networks_are_proven_or_refused_with_a_reason)
 	globfree(&files);
 }
 
+// A slice of filters, its bias as it came and in fp32, and the slice that comes: of two layers, each of which needs most of what it is alone in.
+Test(graph, slices_with_biases_need_what_the_rules_say)
+{
+	static const char *const layers[] = { "op: fc, units: 200, bias: true", "op: conv, channels: 200, kernel: 4, bias: true" };
+
+	for (size_t i = 0; i < sizeof(layers) / sizeof(*layers); i++) {
+		struct plan_options options = common_options(1, 8192);
+		char yaml[300];
+		struct net net;
+
+		snprintf(yaml, sizeof(yaml), "name: slices\ninput: {height: 4, width: 4, channels: 8}\nnodes:\n  - {name: a, %s}\n", layers[i]);
+		tests_net(&net, yaml);
+		options.accounting = SCHED_DEVICE;
+		options.phases = PLAN_FORWARD;
+		cr_assert(prove("baseline", &net, &options));
+		net_release(&net);
+	}
+}
+
 // At this size the planner cannot say in words what it keeps of 40 pieces; told of a smaller buffer it keeps nothing of them.
 Test(graph, what_has_no_words_at_one_size_is_planned_at_another)
 {
