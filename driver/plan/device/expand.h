@@ -86,7 +86,12 @@ int expand_rows_transfer(struct expansion *x, enum step_op op, int slab, struct 
 // One more cut of a node's sums: step->cut and first_cut. WC_ERR_INPUT if another group has accumulated into them.
 int expand_count_cut(struct expansion *x, int node, struct step *step);
 
-// expand_strip.c: the slab of a tensor whose life is on, made on its first use, or a negative error; and the one from which
+// expand_life.c: the lives of a strip's tensors, each at its first; the life of a tensor that is on or comes next, NULL: none; its index in
+// x->lives, to be changed.
+int expand_survey(struct expansion *x, const struct sched_strip *strip);
+struct expand_life *expand_life(struct expansion *x, enum sched_tensor tensor, int node);
+int *expand_current(struct expansion *x, enum sched_tensor tensor, int node);
+// The slab of a tensor whose life is on, made on its first use, or a negative error; and the one from which
 // `rows` are read, -1 if rows are empty, *rc an error if it does not hold them.
 int expand_tensor(struct expansion *x, enum sched_tensor tensor, int node);
 int expand_read(struct expansion *x, enum sched_tensor tensor, int node, struct rows rows, int *rc);
