@@ -32,8 +32,8 @@ static void cut_runs(struct implicit_gemm *gemm)
 {
 	int run = 0, chunk = 0, lane = 0;
 
-	for (int first = 0; first < gemm->channels; first += gemm->rows) {
-		int end = minimum(first + gemm->rows, gemm->channels);
+	for (int first = gemm->channel_lo; first < gemm->channel_hi; first += gemm->rows) {
+		int end = minimum(first + gemm->rows, gemm->channel_hi);
 
 		for (int tap = 0; tap < gemm->tap_count; tap++)
 			for (int channel = first; channel < end;) {
@@ -51,8 +51,8 @@ static void cut_runs(struct implicit_gemm *gemm)
 
 int implicit_set_weights(struct implicit_gemm *gemm, const uint16_t *weights, struct wc_error *err)
 {
-	size_t k_total = (size_t)gemm->channels * gemm->tap_count;
-	size_t blocks = (gemm->channels + gemm->rows - 1) / gemm->rows;
+	size_t channels = (size_t)(gemm->channel_hi - gemm->channel_lo), k_total = channels * gemm->tap_count;
+	size_t blocks = (channels + gemm->rows - 1) / gemm->rows;
 
 	gemm->chunk_count = (int)((k_total + gemm->rows - 1) / gemm->rows);
 	gemm->padded = golden_wave_pad(gemm->columns);
@@ -85,6 +85,12 @@ void implicit_set_source(struct implicit_gemm *gemm, const uint16_t *source, uin
 {
 	golden_halves_to_floats(gemm->source, source, (size_t)gemm->height * gemm->width * gemm->channels);
 	gemm->result = result;
+}
+
+void implicit_set_sums(struct implicit_gemm *gemm, const uint16_t *source, float *sums)
+{
+	implicit_set_source(gemm, source, NULL);
+	gemm->sums = sums;
 }
 
 void implicit_add_pixel(struct implicit_gemm *gemm, int y, int x, size_t out)
@@ -121,8 +127,19 @@ static void gather(struct implicit_gemm *gemm, int chunk)
 static void start_accumulators(struct implicit_gemm *gemm)
 {
 	memset(gemm->acc, 0, (size_t)gemm->pixel_count * gemm->padded * sizeof(*gemm->acc));
+	for (int pixel = 0; gemm->sums && pixel < gemm->pixel_count; pixel++)
+		memcpy(gemm->acc + (size_t)pixel * gemm->padded, gemm->sums + gemm->pixel_out[pixel], gemm->columns * sizeof(*gemm->acc));
 	for (int pixel = 0; gemm->bias && pixel < gemm->pixel_count; pixel++)
 		golden_halves_to_floats(gemm->acc + (size_t)pixel * gemm->padded, gemm->bias, gemm->columns);
+}
+
+// Sums as they are stored, NaNs canonical.
+static void store(struct implicit_gemm *gemm, const float *acc, size_t out)
+{
+	if (!gemm->sums)
+		golden_floats_to_halves(gemm->result + out, acc, gemm->columns);
+	for (int column = 0; gemm->sums && column < gemm->columns; column++)
+		gemm->sums[out + column] = golden_float_of(golden_float_bits(acc[column]));
 }
 
 void implicit_flush(struct implicit_gemm *gemm)
@@ -136,7 +153,7 @@ void implicit_flush(struct implicit_gemm *gemm)
 		                gemm->pixel_count, gemm->padded, last->lane + last->count);
 	}
 	for (int pixel = 0; pixel < gemm->pixel_count; pixel++)
-		golden_floats_to_halves(gemm->result + gemm->pixel_out[pixel], gemm->acc + (size_t)pixel * gemm->padded, gemm->columns);
+		store(gemm, gemm->acc + (size_t)pixel * gemm->padded, gemm->pixel_out[pixel]);
 	gemm->pixel_count = 0;
 }
 

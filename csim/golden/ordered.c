@@ -30,7 +30,7 @@ int golden_forward_bias(const struct golden_conv *conv, int rows, const uint16_t
                         uint16_t *y, struct wc_error *err)
 {
 	struct implicit_gemm gemm = {
-		.rows = rows, .height = conv->in_h, .width = conv->in_w, .channels = conv->in_c, .columns = conv->out_c,
+		.rows = rows, .height = conv->in_h, .width = conv->in_w, .channels = conv->in_c, .channel_hi = conv->in_c, .columns = conv->out_c,
 		.column_stride = (size_t)conv->kernel_h * conv->kernel_w * conv->in_c, .channel_stride = 1, .bias = bias,
 	};
 	int result = check(conv, rows, range, conv->out_h, err);
@@ -64,14 +64,25 @@ static int first_tap(int class, int kernel, int stride, int pad, int dilation)
 	return -1;
 }
 
+// What a data gradient is made of, and where it goes: dx, or else the sums over a slice of output channels.
+struct gradient {
+	const struct golden_conv *conv;
+	int rows;
+	const uint16_t *dy, *w;
+	int channel_lo, channel_hi;
+	uint16_t *dx;
+	float *sums;
+};
+
 // One residue class: the pixels (y, x) of dx with y % stride_h == class_y, x % stride_w == class_x.
-static int data_gradient_class(const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, struct golden_range range, int class_y,
-                               int class_x, uint16_t *dx, struct wc_error *err)
+static int data_gradient_class(const struct gradient *gradient, struct golden_range range, int class_y, int class_x, struct wc_error *err)
 {
+	const struct golden_conv *conv = gradient->conv;
 	int first_r = first_tap(class_y, conv->kernel_h, conv->stride_h, conv->pad_h, conv->dilation_h);
 	int first_s = first_tap(class_x, conv->kernel_w, conv->stride_w, conv->pad_w, conv->dilation_w);
 	struct implicit_gemm gemm = {
-		.rows = rows, .height = conv->out_h, .width = conv->out_w, .channels = conv->out_c, .columns = conv->in_c,
+		.rows = gradient->rows, .height = conv->out_h, .width = conv->out_w, .channels = conv->out_c,
+		.channel_lo = gradient->channel_lo, .channel_hi = gradient->channel_hi, .columns = conv->in_c,
 		.column_stride = 1, .channel_stride = (size_t)conv->kernel_h * conv->kernel_w * conv->in_c,
 	};
 	int row_lo = range.row_lo + (class_y - range.row_lo % conv->stride_h + conv->stride_h) % conv->stride_h;
@@ -89,9 +100,14 @@ static int data_gradient_class(const struct golden_conv *conv, int rows, const u
 			if (up % conv->stride_h == 0 && left % conv->stride_w == 0)
 				implicit_add_tap(&gemm, -(up / conv->stride_h), -(left / conv->stride_w), golden_weight_index(conv, 0, r, s, 0));
 		}
-	result = implicit_set_weights(&gemm, w, err);
+	result = implicit_set_weights(&gemm, gradient->w, err);
 	for (int n = range.sample_lo; !result && n < range.sample_hi; n++) {
-		implicit_set_source(&gemm, dy + golden_out_index(conv, n, 0, 0, 0), dx);
+		const uint16_t *source = gradient->dy + golden_out_index(conv, n, 0, 0, 0);
+
+		if (gradient->sums)
+			implicit_set_sums(&gemm, source, gradient->sums);
+		else
+			implicit_set_source(&gemm, source, gradient->dx);
 		for (int y = row_lo; y < range.row_hi; y += conv->stride_h)
 			for (int x = class_x; x < conv->in_w; x += conv->stride_w)
 				implicit_add_pixel(&gemm, (y + conv->pad_h - first_r * conv->dilation_h) / conv->stride_h,
@@ -102,15 +118,39 @@ static int data_gradient_class(const struct golden_conv *conv, int rows, const u
 	return result;
 }
 
+static int data_gradient(const struct gradient *gradient, struct golden_range range, struct wc_error *err)
+{
+	int result = 0;
+
+	for (int class_y = 0; !result && class_y < gradient->conv->stride_h; class_y++)
+		for (int class_x = 0; !result && class_x < gradient->conv->stride_w; class_x++)
+			result = data_gradient_class(gradient, range, class_y, class_x, err);
+	return result;
+}
+
 int golden_data_gradient(const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, struct golden_range range, uint16_t *dx,
                          struct wc_error *err)
 {
+	const struct gradient gradient = {.conv = conv, .rows = rows, .dy = dy, .w = w, .channel_hi = conv->out_c, .dx = dx};
 	int result = check(conv, rows, range, conv->in_h, err);
 
-	for (int class_y = 0; !result && class_y < conv->stride_h; class_y++)
-		for (int class_x = 0; !result && class_x < conv->stride_w; class_x++)
-			result = data_gradient_class(conv, rows, dy, w, range, class_y, class_x, dx, err);
-	return result;
+	return result ? result : data_gradient(&gradient, range, err);
+}
+
+int golden_data_gradient_add(const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, int channel_lo, int channel_hi,
+                             struct golden_range range, float *sums, struct wc_error *err)
+{
+	const struct gradient gradient = {
+		.conv = conv, .rows = rows, .dy = dy, .w = w, .channel_lo = channel_lo, .channel_hi = channel_hi, .sums = sums,
+	};
+	int result = check(conv, rows, range, conv->in_h, err);
+
+	if (result)
+		return result;
+	if (channel_lo < 0 || channel_lo >= channel_hi || channel_hi > conv->out_c || channel_lo % rows)
+		return wc_fail(err, WC_ERR_INPUT, "output channels %d to %d of %d: a slice must begin at a multiple of %d", channel_lo, channel_hi, conv->out_c,
+		               rows);
+	return data_gradient(&gradient, range, err);
 }
 
 // The weight gradient's operands of one chunk: a[m][lane] = dy of pixel `lane`, b[lane][j] = the x that tap and channel j see from there.

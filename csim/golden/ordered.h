@@ -36,6 +36,11 @@ int golden_forward_bias(const struct golden_conv *conv, int rows, const uint16_t
 // The same for dx; `range` counts rows of dx.
 int golden_data_gradient(const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, struct golden_range range, uint16_t *dx,
                          struct wc_error *err);
+// The same sums unfinished, slice by slice of the output channels: continue those of dx's rows, fp32 in dx's places, over the channels
+// [channel_lo, channel_hi). Slices come in ascending order, each but the last a multiple of `rows` channels long; the sums before the first are +0.
+// After the last they are what golden_data_gradient() rounds.
+int golden_data_gradient_add(const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, int channel_lo, int channel_hi,
+                             struct golden_range range, float *sums, struct wc_error *err);
 // Add one cut (samples and rows of dy) to the running sums. The first cut's sums are +0.
 int golden_weight_gradient_add(const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy, struct golden_range cut, float *sums,
                                struct wc_error *err);
