@@ -29,4 +29,12 @@ struct golden_loss {
 int golden_softmax_loss(const struct golden_loss *loss, const uint16_t *z, const int32_t *labels, float *losses, uint16_t *dz,
 			struct wc_error *err);
 
+// What the loss has on the way, of each sample: m, reciprocal(sum), log(sum).
+struct golden_softmax {
+	float largest, reciprocal, logarithm;
+};
+
+// [batch]; z as above. WC_ERR_INPUT without samples or classes.
+int golden_softmax(const struct golden_loss *loss, const uint16_t *z, struct golden_softmax *softmax, struct wc_error *err);
+
 #endif

@@ -89,6 +89,10 @@ int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, cons
 			 const struct golden_norm_statistics *statistics, const uint16_t *gamma,
 			 const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err);
 
+// c1 and c2 of samples [sample_lo, sample_hi) from their totals; both are [batch][groups].
+int golden_norm_gradient_means(const struct golden_norm *norm, const struct golden_norm_sums *totals, int sample_lo, int sample_hi,
+			       struct golden_norm_sums *means, struct wc_error *err);
+
 // Parameters: `first` belongs to gamma, `second` to beta.
 int golden_norm_parameter_row_sums(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
 				   const struct golden_norm_statistics *statistics, struct golden_range range,

@@ -37,6 +37,24 @@ int golden_norm_gradient_row_sums(const struct golden_norm *norm, const uint16_t
 	return 0;
 }
 
+// c1 and c2 of one group.
+static struct golden_norm_sums means_of(struct golden_norm_sums total, float inverse_count)
+{
+	return (struct golden_norm_sums){total.first * inverse_count, total.second * inverse_count};
+}
+
+int golden_norm_gradient_means(const struct golden_norm *norm, const struct golden_norm_sums *totals, int sample_lo, int sample_hi,
+			       struct golden_norm_sums *means, struct wc_error *err)
+{
+	int result = norm_check(norm, (struct golden_range){sample_lo, sample_hi, 0, norm->height}, err);
+
+	if (result)
+		return result;
+	for (size_t i = norm_group(norm, sample_lo, 0); i < norm_group(norm, sample_hi, 0); i++)
+		means[i] = norm_canonical(means_of(totals[i], norm_inverse_count(norm)));
+	return 0;
+}
+
 int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, const uint16_t *dy,
 			 const struct golden_norm_statistics *statistics, const uint16_t *gamma,
 			 const struct golden_norm_sums *totals, struct golden_range range, uint16_t *dx, struct wc_error *err)
@@ -52,11 +70,11 @@ int golden_norm_gradient(const struct golden_norm *norm, const uint16_t *x, cons
 	for (int ix = 0; ix < norm->width; ix++)
 	for (int c = 0; c < norm->channels; c++) {
 		size_t at = norm_index(norm, n, y, ix, c), group = norm_group(norm, n, c / norm->group_channels);
-		float c1 = totals[group].first * inverse_count, c2 = totals[group].second * inverse_count;
+		struct golden_norm_sums means = means_of(totals[group], inverse_count);
 		float value = golden_half_to_float(dy[at]) * golden_half_to_float(gamma[c]);
-		float part = xhat_of(x[at], statistics[group]) * c2;
+		float part = xhat_of(x[at], statistics[group]) * means.second;
 
-		value = value - c1;
+		value = value - means.first;
 		value = value - part;
 		dx[at] = golden_half_from_float(statistics[group].rstd * value);
 	}

@@ -108,6 +108,36 @@ Test(loss, bits_are_those_of_the_second_statement_and_of_no_other)
 		cr_assert_gt(seen[fault], 0, "fault %d", fault);
 }
 
+// Of the logits alone: what lies between them and the losses.
+Test(loss, what_is_on_the_way_gives_the_losses)
+{
+	uint64_t state = rig_seed() + 507;
+
+	for (int i = 0; i < 60; i++) {
+		struct trial trial = trial_number(i, &state);
+		struct golden_softmax *softmax = rig_zeros(trial.loss.batch, sizeof(*softmax));
+		struct wc_error err = {0};
+
+		cr_assert_eq(golden_softmax(&trial.loss, trial.z, softmax, &err), 0, "%s", err.text);
+		for (int n = 0; n < trial.loss.batch; n++) {
+			const uint16_t *z = trial.z + (size_t)n * trial.loss.classes;
+			float sum = 0;
+
+			for (int k = 0; k < trial.loss.classes; k++) {
+				cr_assert_geq(softmax[n].largest, naive_widen(z[k]));
+				sum = naive_add(sum, golden_exp(naive_sub(naive_widen(z[k]), softmax[n].largest)));
+			}
+			cr_assert_eq(golden_bits_of(softmax[n].reciprocal), naive_bits(golden_reciprocal(sum)));
+			cr_assert_eq(naive_bits(naive_sub(softmax[n].logarithm, naive_sub(naive_widen(z[trial.labels[n]]), softmax[n].largest))),
+				     golden_bits_of(trial.losses[n]));
+		}
+		trial.loss.classes = 0;
+		cr_assert_eq(golden_softmax(&trial.loss, trial.z, softmax, &err), WC_ERR_INPUT);
+		trial_free(&trial);
+		free(softmax);
+	}
+}
+
 Test(loss, float64_agrees_within_the_bound)
 {
 	uint64_t state = rig_seed() + 601;

@@ -8,6 +8,7 @@
 
 #include "csim/golden/half.h"
 #include "csim/golden/scalar.h"
+#include "tests/golden/naive.h"
 #include "tests/golden/naive_norm.h"
 #include "tests/golden/norm_trial.h"
 #include "tests/golden/rig.h"
@@ -66,6 +67,36 @@ Test(norm, planted_faults_are_seen)
 	cr_assert_eq(seen[NORM_RIGHT], 0);
 	for (int fault = NORM_RIGHT + 1; fault < NORM_FAULTS; fault++)
 		cr_assert_gt(seen[fault], 0, "fault %d", fault);
+}
+
+// c1 and c2, as the input's gradient has them.
+Test(norm, means_give_the_gradient)
+{
+	uint64_t state = rig_seed() + 407;
+
+	for (int i = 0; i < norm_shape_count; i++) {
+		struct norm_trial trial = norm_trial_create(norm_shapes[i], NORM_USUAL, &state);
+		const struct golden_norm *norm = &trial.norm;
+		struct golden_norm_sums *means = rig_zeros(trial.groups, sizeof(*means));
+		struct wc_error err = {0};
+
+		// What the trial ends with are backward's totals.
+		norm_trial_run(&trial, norm->height);
+		cr_assert_eq(golden_norm_gradient_means(norm, trial.totals, 0, norm->batch, means, &err), 0, "%s", err.text);
+		for (size_t at = 0; at < trial.count; at++) {
+			size_t c = at % norm->channels, n = at / norm->channels / norm->width / norm->height;
+			size_t group = n * golden_norm_groups(norm) + c / norm->group_channels;
+			struct golden_norm_statistics of = trial.statistics[group];
+			float xhat = naive_mul(naive_sub(naive_widen(trial.x[at]), of.mean), of.rstd);
+			float g = naive_mul(naive_widen(trial.dy[at]), naive_widen(trial.gamma[c]));
+			float dx = naive_mul(of.rstd, naive_sub(naive_sub(g, means[group].first), naive_mul(xhat, means[group].second)));
+
+			cr_assert_eq(naive_narrow(dx), trial.dx[at], "%zu: %s", at, norm_trial_name(norm));
+		}
+		cr_assert_eq(golden_norm_gradient_means(norm, trial.totals, 0, norm->batch + 1, means, &err), WC_ERR_INPUT);
+		norm_trial_free(&trial);
+		free(means);
+	}
 }
 
 Test(norm, strips_give_the_same_bits)
