@@ -201,13 +201,13 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	return fill_file(&data->weights[node], paths[krsc], dims, false, false, options, err);
 }
 
-// Numbers about `center`, for parameters beside the weights.
-static int fill_about(uint16_t **halves, int channels, uint64_t seed, uint64_t stream, double center, struct wc_error *err)
+// Numbers about `center` or that alone, for parameters beside the weights.
+static int fill_about(uint16_t **halves, int channels, const struct data_options *options, uint64_t stream, double center, struct wc_error *err)
 {
 	int result = allocate(halves, (uint64_t)channels, err);
 
 	for (int i = 0; !result && i < channels; i++)
-		(*halves)[i] = half_of(center + random_normal(seed, stream, (uint64_t)i) / 10);
+		(*halves)[i] = half_of(options->plain ? center : center + random_normal(options->seed, stream, (uint64_t)i) / 10);
 	return result;
 }
 
@@ -220,11 +220,11 @@ static int fill_parameters(struct data *data, int node, const struct data_option
 	if (of->op == NET_CONV || of->op == NET_FC)
 		result = fill_weights(data, node, options, err);
 	if (!result && of->bias)
-		result = fill_about(&data->bias[node], of->out.channels, options->seed, stream, 0, err);
+		result = fill_about(&data->bias[node], of->out.channels, options, stream, 0, err);
 	if (!result && of->op == NET_GN)
-		result = fill_about(&data->gamma[node], of->out.channels, options->seed, stream, 1, err);
+		result = fill_about(&data->gamma[node], of->out.channels, options, stream, 1, err);
 	if (!result && of->op == NET_GN)
-		result = fill_about(&data->beta[node], of->out.channels, options->seed, stream + 1, 0, err);
+		result = fill_about(&data->beta[node], of->out.channels, options, stream + 1, 0, err);
 	return result;
 }
 

@@ -5,13 +5,17 @@
 // Images: a .npy file, or Fashion-MNIST's first training images for a 28x28x1 network, or normal numbers from
 // the seed. Pixels (uint8) become (pixel / 255 - 0.2860) / 0.3530, rounded once to fp16.
 // Weights: .npy files, or normal numbers times sqrt(2 / (C R S)) (He et al. 2015, equation 10).
-// Biases and betas: normal numbers / 10; gammas 1 plus such. A network that ends with a loss has labels, uniform over the classes,
+// Biases and betas: normal numbers / 10; gammas 1 plus such, so that each element is a number of its own; or, as training usually begins,
+// zeros and ones. A network that ends with a loss has labels, uniform over the classes,
 // and else an output gradient: a .npy file, or normal numbers.
 // Random streams (random.h): 0 images, 1 output gradient or labels, 2 + node the weights of a node, 2 + node_count + 2 node its bias or gamma, one
 // more its beta; the element's index in the dense tensor.
+//
+// Training changes them from step to step, in place: an optimizer the parameters, who feeds the run the images and labels.
 #ifndef WC_DATA_H
 #define WC_DATA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "driver/net/net.h"
@@ -23,6 +27,7 @@ struct data_options {
 	const char *input;    // NHWC float16, float32 or uint8, at least `batch` samples; NULL: see above
 	const char *weights;  // directory with NODE.weight.npy or NODE.weight.krsc.npy (float16, float32); NULL: from the seed
 	const char *gradient; // NHWC float16 or float32; NULL: from the seed
+	bool plain;           // biases and betas are 0, gammas 1
 	// Told in one line what is right and yet surprising: values of a file that are not finite as fp16. May be NULL.
 	void (*note)(void *context, const char *text);
 	void *note_context;
