@@ -11,6 +11,8 @@
 #include "driver/net/net.h"
 #include "driver/plan/device/program.h"
 
+enum { VALUE_ONES = 8 }; // elements of SLAB_ONES that mean something
+
 struct value {
 	enum slab_kind kind;
 	int node;  // as a slab's
