@@ -5,10 +5,8 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "csim/golden/add.h"
-#include "csim/golden/ordered.h"
 #include "driver/host/clock.h"
 #include "driver/host/expect_internal.h"
 #include "traces/alloc.h"
@@ -26,7 +24,11 @@ int expect_init(struct expect *expect, const struct data *data, int rows, struct
 	expect->range = wc_alloc(nodes, sizeof(*expect->range));
 	expect->index = wc_alloc(nodes, sizeof(*expect->index));
 	expect->statistics = wc_alloc(nodes, sizeof(*expect->statistics));
-	if (!expect->act || !expect->grad || !expect->index || !expect->statistics || !expect->sums || !expect->sums_before || !expect->cut || !expect->range) {
+	expect->covered = wc_alloc(nodes, sizeof(*expect->covered));
+	expect->way = wc_alloc(nodes, sizeof(*expect->way));
+	expect->updated = wc_alloc(1, sizeof(*expect->updated));
+	if (!expect->act || !expect->grad || !expect->index || !expect->statistics || !expect->sums || !expect->sums_before || !expect->cut ||
+	    !expect->range || !expect->covered || !expect->way || !expect->updated) {
 		expect_release(expect);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the golden tensors of %zu nodes", nodes);
 	}
@@ -38,40 +40,119 @@ int expect_init(struct expect *expect, const struct data *data, int rows, struct
 	return 0;
 }
 
-void expect_release(struct expect *expect)
+static void forget_parts(struct expect *expect, int node)
+{
+	const struct net_node *of = &expect->net->nodes[node];
+	struct expect_way *way = &expect->way[node];
+
+	for (int i = 0; way->parts && way->partial_sums && i < of->consumer_count; i++) {
+		if (expect->net->nodes[of->consumers[i]].op != NET_ADD)
+			wc_free(way->parts[i]);
+		wc_free(way->partial_sums[i]);
+	}
+	wc_free(way->parts);
+	wc_free(way->partial_sums);
+	way->parts = way->partial_sums = NULL;
+}
+
+static void forget_way(struct expect *expect, int node)
+{
+	struct expect_way *way = &expect->way[node];
+
+	forget_parts(expect, node);
+	wc_free(way->mask);
+	for (enum slab_kind kind = 0; kind < SLAB_KIND_COUNT; kind++)
+		wc_free(way->vectors[kind]);
+	wc_free(way->wide.sums);
+	wc_free(way->wide.stage);
+	wc_free(way->wide.asked);
+	*way = (struct expect_way){0};
+}
+
+// Every tensor and what lies between; the sums stay. For what expect_init() has not come to the tables are not there.
+static void forget_tensors(struct expect *expect)
 {
 	const int nodes = expect->net ? expect->net->node_count : 0;
 
 	for (int node = 0; node < nodes; node++) {
-		if (expect->act && node > 0)
+		if (expect->act && node > 0) {
 			wc_free(expect->act[node]);
-		if (expect->grad && expect->grad[node] != expect->data->gradient)
+			expect->act[node] = NULL;
+		}
+		if (expect->grad && expect->grad[node] != expect->data->gradient) {
 			wc_free(expect->grad[node]);
-		if (expect->index)
+			expect->grad[node] = NULL;
+		}
+		if (expect->index) {
 			wc_free(expect->index[node]);
-		if (expect->statistics)
+			expect->index[node] = NULL;
+		}
+		if (expect->statistics) {
 			wc_free(expect->statistics[node]);
+			expect->statistics[node] = NULL;
+		}
+		if (expect->way)
+			forget_way(expect, node);
+	}
+	wc_free(expect->losses);
+	expect->losses = NULL;
+}
+
+void expect_release(struct expect *expect)
+{
+	const int nodes = expect->net ? expect->net->node_count : 0;
+
+	forget_tensors(expect);
+	for (int node = 0; node < nodes; node++) {
 		if (expect->sums)
 			wc_free(expect->sums[node]);
 		if (expect->sums_before)
 			wc_free(expect->sums_before[node]);
 	}
+	if (expect->updated)
+		expect_forget_update(expect);
 	wc_free(expect->act);
 	wc_free(expect->grad);
 	wc_free(expect->index);
 	wc_free(expect->statistics);
-	wc_free(expect->losses);
+	wc_free(expect->way);
+	wc_free(expect->updated);
 	wc_free(expect->sums);
 	wc_free(expect->sums_before);
 	wc_free(expect->cut);
 	wc_free(expect->range);
+	wc_free(expect->covered);
 	*expect = (struct expect){0};
 }
 
 void expect_restart(struct expect *expect)
 {
-	for (int node = 0; node < expect->net->node_count; node++)
+	for (int node = 0; node < expect->net->node_count; node++) {
 		expect->cut[node] = -1;
+		expect->covered[node] = 0;
+	}
+	expect_forget_update(expect);
+}
+
+int expect_next_step(struct expect *expect, struct wc_error *err)
+{
+	struct optimizer *optimizer = expect->optimizer;
+
+	for (int pass = 0; optimizer && pass < 2; pass++)
+		for (int node = 0; node < expect->net->node_count; node++)
+			for (enum parameter_array array = 0; array < ARRAY_COUNT; array++) {
+				const struct optimizer_array *of = &optimizer->arrays[node][array];
+				const float *gradient = of->count ? expect_complete(expect, node, array, err) : NULL;
+
+				if (of->count && !gradient)
+					return WC_ERR_SYSTEM;
+				if (of->count && pass)
+					golden_sgd(&optimizer->sgd, gradient, of->count, of->master, of->momentum,
+						   optimizer_parameters(optimizer->data, node, array));
+			}
+	forget_tensors(expect);
+	expect_restart(expect);
+	return 0;
 }
 
 uint16_t *expect_allocate(const struct expect *expect, int node, struct wc_error *err)
@@ -99,6 +180,8 @@ int expect_output(const struct expect *expect)
 
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err)
 {
+	if (expect->act[node])
+		return expect->act[node];
 	// Bottom up, so that the depth of the network is not the depth of the stack.
 	for (int i = 1; i <= node; i++) {
 		const double start_s = clock_cpu_s();
@@ -119,30 +202,75 @@ const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err
 	return expect->act[node];
 }
 
-// The parts of a gradient, added pairwise as backward makes them: the reader that runs last in forward comes first.
-static int add_parts(struct expect *expect, int node, uint16_t *sum, struct wc_error *err)
+// An add's part is its gradient; others are made.
+static int make_part(struct expect *expect, int node, int reader, struct wc_error *err)
 {
-	const struct net_node *of = &expect->net->nodes[node];
-	const size_t count = (size_t)data_count(expect->net, node, expect->data->batch);
-	uint16_t *part = of->consumer_count > 1 ? expect_allocate(expect, node, err) : NULL;
-	int result = of->consumer_count > 1 && !part ? WC_ERR_SYSTEM : 0;
+	const int consumer = expect->net->nodes[node].consumers[reader];
+	uint16_t **part = &expect->way[node].parts[reader];
+	const double start_s = clock_cpu_s();
+	int result;
 
-	for (int i = of->consumer_count - 1; !result && i >= 0; i--) {
-		const bool first = i == of->consumer_count - 1;
-		const double start_s = clock_cpu_s();
-
-		result = expect_run_gradient(expect, node, of->consumers[i], first ? sum : part, err);
-		if (!result && !first)
-			result = golden_add((const uint16_t *const[]){sum, part}, 2, count, sum, err);
-		expect_spent(expect, of->consumers[i], start_s, expect->data->batch);
+	if (expect->net->nodes[consumer].op == NET_ADD) {
+		*part = expect->grad[consumer];
+		return 0;
 	}
-	wc_free(part);
+	*part = expect_allocate(expect, node, err);
+	if (!*part)
+		return WC_ERR_SYSTEM;
+	result = expect_run_gradient(expect, node, consumer, *part, err);
+	expect_spent(expect, consumer, start_s, expect->data->batch);
+	return result;
+}
+
+// Added pairwise as backward makes them: the reader that runs last in forward comes first.
+static int add_parts(struct expect *expect, int node, uint16_t *grad, struct wc_error *err)
+{
+	const int readers = expect->net->nodes[node].consumer_count;
+	const size_t count = (size_t)data_count(expect->net, node, expect->data->batch);
+	struct expect_way *way = &expect->way[node];
+	const uint16_t *sum = NULL;
+	int result = 0;
+
+	way->parts = wc_alloc((size_t)readers, sizeof(*way->parts));
+	way->partial_sums = wc_alloc((size_t)readers, sizeof(*way->partial_sums));
+	if (!way->parts || !way->partial_sums)
+		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for the parts of %d readers of '%s'", readers, expect->net->nodes[node].name);
+	for (int reader = readers - 1; !result && reader >= 0; reader--) {
+		uint16_t *next = grad;
+
+		result = make_part(expect, node, reader, err);
+		if (result || reader == readers - 1) {
+			sum = way->parts[reader];
+			continue;
+		}
+		if (reader > 0)
+			next = way->partial_sums[reader] = expect_allocate(expect, node, err);
+		result = next ? golden_add((const uint16_t *const[]){sum, way->parts[reader]}, 2, count, next, err) : WC_ERR_SYSTEM;
+		sum = next;
+	}
+	if (result)
+		forget_parts(expect, node);
+	return result;
+}
+
+static int make_gradient(struct expect *expect, int node, uint16_t *grad, struct wc_error *err)
+{
+	const int consumer = expect->net->nodes[node].consumers[0];
+	const double start_s = clock_cpu_s();
+	int result;
+
+	if (expect->net->nodes[node].consumer_count > 1)
+		return add_parts(expect, node, grad, err);
+	result = expect_run_gradient(expect, node, consumer, grad, err);
+	expect_spent(expect, consumer, start_s, expect->data->batch);
 	return result;
 }
 
 const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err)
 {
 	assert(node > 0);
+	if (expect->grad[node])
+		return expect->grad[node];
 	// Its time is counted apart.
 	if (!expect_act(expect, expect_output(expect), err))
 		return NULL;
@@ -154,50 +282,11 @@ const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *er
 		grad = expect_allocate(expect, i, err);
 		if (!grad)
 			return NULL;
-		if (add_parts(expect, i, grad, err)) {
+		if (make_gradient(expect, i, grad, err)) {
 			wc_free(grad);
 			return NULL;
 		}
 		expect->grad[i] = grad;
 	}
 	return expect->grad[node];
-}
-
-int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err)
-{
-	const size_t count = (size_t)net_conv_weights(&expect->net->nodes[node]);
-	const uint16_t *x = expect_act(expect, expect->net->nodes[node].inputs[0], err);
-	const uint16_t *dy = x ? expect_grad(expect, node, err) : NULL;
-	const struct golden_conv conv = expect_conv(expect, node);
-	double start_s;
-	int result;
-
-	if (!dy)
-		return WC_ERR_SYSTEM;
-	if (cut == expect->cut[node])
-		return 0;
-	if (cut != expect->cut[node] + 1)
-		return wc_fail(err, WC_ERR_SYSTEM, "cut %d of '%s' comes after cut %d", cut, expect->net->nodes[node].name, expect->cut[node]);
-	if (!expect->sums[node]) {
-		expect->sums[node] = wc_alloc(count, sizeof(float));
-		expect->sums_before[node] = wc_alloc(count, sizeof(float));
-		if (!expect->sums[node] || !expect->sums_before[node])
-			return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %zu weight gradients of '%s'", count, expect->net->nodes[node].name);
-	}
-	if (cut == 0)
-		memset(expect->sums[node], 0, count * sizeof(float));
-	memcpy(expect->sums_before[node], expect->sums[node], count * sizeof(float));
-	expect->cut[node] = cut;
-	expect->range[node] = range;
-	start_s = clock_cpu_s();
-	result = golden_weight_gradient_add(&conv, expect->rows, x, dy, range, expect->sums[node], err);
-	expect_spent(expect, node, start_s, (double)(range.sample_hi - range.sample_lo) * (range.row_hi - range.row_lo) / conv.out_h);
-	return result;
-}
-
-const float *expect_sums(const struct expect *expect, int node, int cut)
-{
-	if (cut >= 0 && cut == expect->cut[node])
-		return expect->sums[node];
-	return cut >= 0 && cut == expect->cut[node] - 1 ? expect->sums_before[node] : NULL;
 }

@@ -2,8 +2,11 @@
 //
 // What the device must produce: tensors of the golden model, computed when they are first asked for.
 //
-// Forward outputs and data gradients do not depend on the schedule, so they are computed for the whole batch at
-// once and may be shared by several runs. Weight gradients follow the run, cut by cut.
+// Forward outputs and data gradients, and what operators make on the way to them, do not depend on the schedule, so they are computed for the whole
+// batch at once and may be shared by several runs. The gradients of parameters follow the run, cut by cut.
+//
+// Training: expect_next_step() updates the parameters by the gradients that the run has come to, and forgets all tensors. Then images and labels
+// may be overwritten, in place, and the next step is asked for.
 #ifndef WC_EXPECT_H
 #define WC_EXPECT_H
 
@@ -13,6 +16,11 @@
 #include "csim/golden/norm.h"
 #include "csim/golden/pool.h"
 #include "driver/host/data.h"
+#include "driver/host/optimizer.h"
+#include "driver/host/value.h"
+
+struct expect_way;
+struct expect_updated;
 
 struct expect {
 	const struct data *data; // borrowed, as everything in it
@@ -23,10 +31,14 @@ struct expect {
 	uint8_t **index;         // [node_count] a max pool's indices (csim/golden/pool.h), owned
 	struct golden_norm_statistics **statistics; // [node_count] of a normalization, per (sample, group), owned
 	float *losses;           // [batch] of a network that ends with a loss, owned; NULL as above
-	float **sums;            // [node_count] weight gradients after cut[node], owned
+	struct expect_way *way;  // [node_count] what a node's operators make on the way, owned
+	struct optimizer *optimizer;     // borrowed, of the same data; NULL: there is no update. Set behind expect_init()
+	struct expect_updated *updated;  // one array behind the update, owned
+	float **sums;            // [node_count] gradients of parameters after cut[node]: filters, then bias; gamma, then beta; owned
 	float **sums_before;     // ... after the cut before it
 	int *cut;                // [node_count] -1: none yet
 	struct golden_range *range; // [node_count] samples and output rows of cut[node]
+	uint64_t *covered;       // [node_count] rows of samples in the cuts so far
 	double cpu_s;            // processor time spent in golden operators
 	uint64_t macs;           // multiply-accumulates of their convolutions
 };
@@ -45,11 +57,26 @@ struct golden_norm expect_norm(const struct expect *expect, int node);
 // model of a run has not: groups of a convolution.
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err);
 const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err);
-// Bring the sums of a convolution to cut `cut`, which is the present one or the next.
-int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err);
-// The sums after cut `cut`, which is the present one or the one before. NULL: neither.
+// Bring the gradients of a node's parameters to cut `cut`, which is the present one or the next: of filters and bias, or gamma and beta. `range`: the
+// samples and rows of the node's output that the cut adds; a normalization's are added in ascending order of (sample, row).
+int expect_advance(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err);
+// The same, under the name that runs of chains have for it.
+static inline int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err)
+{
+	return expect_advance(expect, node, cut, range, err);
+}
+// The sums after cut `cut`, which is the present one or the one before: `sums` above. NULL: neither.
 const float *expect_sums(const struct expect *expect, int node, int cut);
 // Forget all sums: another run begins.
 void expect_restart(struct expect *expect);
+
+// The elements of vector `vector` of row `row` (of `sample`, if the value has samples), dense; value_shape_of() says how they are counted.
+// Elements that value_step() leaves out are +0. Valid until the next call of any of these functions. NULL: see err. WC_ERR_SYSTEM: a cut that is
+// neither the present one nor the one before; an update of gradients that do not cover the batch yet.
+const void *expect_values(struct expect *expect, const struct value *value, int sample, int row, int vector, struct wc_error *err);
+
+// Begin the next step: update the optimizer's masters and momenta and the data's parameters, if there is an optimizer; forget every tensor and
+// sum. An error (a gradient that does not cover the batch) changes nothing.
+int expect_next_step(struct expect *expect, struct wc_error *err);
 
 #endif

@@ -70,7 +70,8 @@ static int run_loss(struct expect *expect, int node, uint16_t *part, struct wc_e
 {
 	const struct golden_loss loss = {expect->data->batch, expect->net->nodes[node].out.channels, expect->data->loss_scale / (float)expect->data->batch};
 
-	expect->losses = wc_alloc((size_t)loss.batch, sizeof(*expect->losses));
+	if (!expect->losses)
+		expect->losses = wc_alloc((size_t)loss.batch, sizeof(*expect->losses));
 	if (!expect->losses)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d losses", loss.batch);
 	return golden_softmax_loss(&loss, expect->act[node], expect->data->labels, expect->losses, part, err);
