@@ -77,7 +77,9 @@ const char *expand_group_text(const struct expansion *x, char *text, size_t byte
 	const char *phase = sched_phase_name(x->group->phase);
 	const char *first = x->net->nodes[x->group->first].name, *last = x->net->nodes[x->group->last].name;
 
-	if (x->group_index < x->schedule->group_count)
+	if (x->whole)
+		snprintf(text, bytes, "%s", x->whole);
+	else if (x->group_index < x->schedule->group_count)
 		snprintf(text, bytes, "group %d (%s %.64s..%.64s)", x->group_index, phase, first, last);
 	else
 		snprintf(text, bytes, "a %s group %.64s..%.64s", phase, first, last);

@@ -38,6 +38,7 @@ struct expansion {
 
 	// The present group and strip.
 	const struct sched_group *group;
+	const char *whole; // what runs beside the groups, for messages; NULL: a group does
 	int group_index, iteration, strip, sample_first, sample_count;
 	int *resident_weight, *resident_sums; // per node: slab or -1. A normalization's: of its parameters and their gradients
 	int *resident_bias, *resident_bias_sums; // per node: slab of the bias in fp32, of its gradient, or -1
@@ -59,6 +60,8 @@ int expand_check_length(struct expansion *x);
 int expand_begin_group(struct expansion *x, const struct sched_group *group, int group_index);
 // The stores of resident sums.
 int expand_end_group(struct expansion *x);
+// Begin what runs beside the groups, over the whole batch. `frame` has its phase and nothing else, and must stay; `what` is its name.
+void expand_begin_whole(struct expansion *x, const struct sched_group *frame, const char *what);
 // Append the steps and slabs of strip x->strip for the samples and iteration in x. Not placed yet.
 int expand_strip(struct expansion *x);
 
@@ -107,6 +110,13 @@ int expand_bias(struct expansion *x, int wide);
 int expand_norm_forward(struct expansion *x, const struct sched_statement *statement, struct step step);
 int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step);
 int expand_statistics(struct expansion *x, int node, struct rows rows);
+
+// expand_loss.c, expand_update.c, behind expand_begin_whole(): the steps and slabs of the loss; of the update of some elements of an array. Not placed yet.
+int expand_loss(struct expansion *x, int loss);
+int expand_update(struct expansion *x, int node, enum parameter_array array, struct rows elements);
+// How many elements the update takes at a time: what the buffer holds fits.
+int expand_update_block(const struct schedule *schedule);
+
 // The pieces to place among the slabs from `slab_first` on, one per root, in order of their index. The caller
 // frees. `roots` gets their slab indices.
 int expand_pieces(const struct expansion *x, int slab_first, struct piece **pieces, int **roots, int *count);
@@ -115,8 +125,8 @@ int expand_pieces(const struct expansion *x, int slab_first, struct piece **piec
 // of the layer it is for.
 int expand_layer_at(const struct expansion *x, int step);
 
-// "group 2 (backward conv1..relu2)", or "a backward group conv1..relu2" if the schedule does not have it yet, for
-// messages; `text` has `bytes`.
+// "group 2 (backward conv1..relu2)", or "a backward group conv1..relu2" if the schedule does not have it yet, or what runs
+// beside the groups, for messages; `text` has `bytes`.
 const char *expand_group_text(const struct expansion *x, char *text, size_t bytes);
 
 // Reorder the steps of the placed program (hoist.c).

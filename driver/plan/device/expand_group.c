@@ -38,6 +38,7 @@ int expand_begin_group(struct expansion *x, const struct sched_group *group, int
 	int rc = 0;
 
 	x->group = group;
+	x->whole = NULL;
 	x->group_index = group_index;
 	x->iteration = x->strip = -1;
 	x->sample_first = x->sample_count = 0;
@@ -50,6 +51,16 @@ int expand_begin_group(struct expansion *x, const struct sched_group *group, int
 			rc = expand_bias(x, x->resident_bias[i]);
 	}
 	return rc;
+}
+
+void expand_begin_whole(struct expansion *x, const struct sched_group *frame, const char *what)
+{
+	x->group = frame;
+	x->whole = what;
+	x->group_index = x->schedule->group_count;
+	x->iteration = x->strip = -1;
+	x->sample_first = 0;
+	x->sample_count = x->schedule->batch;
 }
 
 int expand_end_group(struct expansion *x)

@@ -31,11 +31,19 @@ static bool is_load(const struct step *step)
 	return step->op == STEP_LOAD || step->op == STEP_TAKE;
 }
 
+// The kind of slab that what is in DRAM has been stored from: the update reads gradients that backward has made.
+static enum slab_kind stored_kind(const struct slab *slab)
+{
+	if (slab->kind != SLAB_UPDATE_GRADIENT)
+		return slab->kind;
+	return slab->array == ARRAY_FILTERS ? SLAB_WGRAD : slab->array == ARRAY_BIAS ? SLAB_BIAS_WGRAD : SLAB_PARAMETERS_WGRAD;
+}
+
 // The table of a transfer's tensor.
 static int **stored_of(struct hoister *h, const struct step *step)
 {
 	bool boundary = step->op == STEP_TAKE || step->op == STEP_KEEP;
-	enum slab_kind kind = h->program->slabs[step->source].kind;
+	enum slab_kind kind = stored_kind(&h->program->slabs[step->source]);
 
 	return &h->stored[((int)kind + (boundary ? SLAB_KIND_COUNT : 0)) * h->program->net->node_count + step->node];
 }
@@ -47,6 +55,12 @@ static void sample_range(const struct hoister *h, const struct step *step, int *
 
 	*first = samples ? step->sample_first : 0;
 	*end = samples ? step->sample_first + step->sample_count : 1;
+}
+
+// Each element of the masters and momenta is loaded once, before it is stored.
+static bool is_read_again(const struct slab *slab)
+{
+	return slab->kind != SLAB_UPDATE_STATE;
 }
 
 static int note_store(struct hoister *h, int index)
@@ -97,7 +111,7 @@ static int bound_loads(struct hoister *h, const struct expansion *x)
 		for (int j = 0; j < STEP_SLABS; j++)
 			if (slabs[j] >= 0)
 				h->worked[x->root[slabs[j]]] = i;
-		if ((step->op == STEP_STORE || step->op == STEP_KEEP) && note_store(h, i))
+		if ((step->op == STEP_STORE || step->op == STEP_KEEP) && is_read_again(&h->program->slabs[step->source]) && note_store(h, i))
 			return WC_ERR_SYSTEM;
 	}
 	return 0;

@@ -77,7 +77,7 @@ static double lateness(const struct placer *placer, const struct piece *pieces, 
 // Fill pieces' offsets with the strip's fixed layout, making it on first use.
 static int fixed_layout(struct placer *placer, struct piece *pieces, int count, uint64_t resident)
 {
-	uint32_t **fixed = &placer->fixed[placer->x.strip];
+	uint32_t **fixed = &placer->fixed[placer->x.whole ? 0 : placer->x.strip];
 
 	if (!*fixed) {
 		int rc = place_offline(pieces, count, placer->top - placer->bottom);
@@ -245,6 +245,83 @@ static int place_group(struct placer *placer, const struct sched_group *group, i
 	return rc;
 }
 
+// Place the slabs from `slab_first` on, of what runs beside the groups: it has the buffer to itself, and no layout is asked of it twice.
+static int place_alone(struct placer *placer, int slab_first)
+{
+	uint32_t *fixed = NULL;
+	int rc;
+
+	placer->fixed = &fixed;
+	placer->bottom = 0;
+	placer->top = placer->x.schedule->buffer_bytes;
+	rc = place_strip(placer, slab_first, 0);
+	free(fixed);
+	placer->fixed = NULL;
+	return rc;
+}
+
+static int place_loss(struct placer *placer)
+{
+	static const struct sched_group frame = { .phase = SCHED_FORWARD };
+	struct expansion *x = &placer->x;
+	const int loss = x->net->node_count - 1, slab_first = x->program->slab_count;
+	int rc;
+
+	if (x->net->nodes[loss].op != NET_LOSS)
+		return 0;
+	expand_begin_whole(x, &frame, "the loss of the batch");
+	placer->cursor = 0;
+	rc = expand_loss(x, loss);
+	return rc ? rc : place_alone(placer, slab_first);
+}
+
+static int place_update(struct placer *placer)
+{
+	static const struct sched_group frame = { .phase = SCHED_BACKWARD };
+	struct expansion *x = &placer->x;
+	const int block = expand_update_block(x->schedule);
+	int rc = 0;
+
+	expand_begin_whole(x, &frame, "the update");
+	placer->cursor = 0;
+	for (int node = 0; node < x->net->node_count; node++)
+		for (enum parameter_array array = ARRAY_FILTERS; array < ARRAY_COUNT; array++) {
+			const int count = (int)program_array_count(&x->net->nodes[node], array);
+
+			for (int lo = 0; !rc && lo < count; lo += block) {
+				const int slab_first = x->program->slab_count;
+
+				rc = expand_update(x, node, array, (struct rows){ lo, count - lo < block ? count : lo + block });
+				if (!rc)
+					rc = place_alone(placer, slab_first);
+			}
+		}
+	return rc;
+}
+
+static bool ends_phase(const struct schedule *schedule, int group)
+{
+	return group + 1 == schedule->group_count || schedule->groups[group + 1].phase != schedule->groups[group].phase;
+}
+
+// The groups, and what runs behind the last one of each phase.
+static int place_all(struct placer *placer, struct program_whole whole)
+{
+	const struct schedule *schedule = placer->x.schedule;
+	int rc = 0;
+
+	for (int i = 0; !rc && i < schedule->group_count; i++) {
+		const enum sched_phase phase = schedule->groups[i].phase;
+
+		rc = place_group(placer, &schedule->groups[i], i);
+		if (!rc && whole.loss && phase == SCHED_FORWARD && ends_phase(schedule, i))
+			rc = place_loss(placer);
+		if (!rc && whole.update && phase == SCHED_BACKWARD && ends_phase(schedule, i))
+			rc = place_update(placer);
+	}
+	return rc;
+}
+
 // Peak address and peak sum of live bytes, once the steps' order is final.
 static int measure(struct expansion *x)
 {
@@ -269,6 +346,12 @@ static int measure(struct expansion *x)
 
 int program_expand(struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err)
 {
+	return program_expand_whole(program, schedule, net, (struct program_whole){ .loss = false, .update = false }, err);
+}
+
+int program_expand_whole(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole,
+			 struct wc_error *err)
+{
 	struct placer placer = { .bottom = 0 };
 	int rc;
 
@@ -278,8 +361,8 @@ int program_expand(struct program *program, const struct schedule *schedule, con
 	rc = expand_check_length(&placer.x);
 	if (!rc && usage_init(&placer.usage, schedule->buffer_bytes))
 		rc = no_memory(&placer);
-	for (int i = 0; !rc && i < schedule->group_count; i++)
-		rc = place_group(&placer, &schedule->groups[i], i);
+	if (!rc)
+		rc = place_all(&placer, whole);
 	if (!rc)
 		rc = hoist_loads(&placer.x);
 	if (!rc)

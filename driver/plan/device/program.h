@@ -96,7 +96,8 @@ enum step_op {
 struct step {
 	enum step_op op;
 	enum sched_phase phase;
-	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1
+	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1; the loss and the
+				     // update belong to no group: schedule->group_count, -1, -1, with all samples of the batch
 	int node;                 // the operator's node; transfers, SUM, ROUND: the tensor's node
 	int sample_first, sample_count;
 	int lo, hi;               // rows of the result (WEIGHT_GRADIENT: rows of grad:node); weight transfers: output channels

@@ -19,6 +19,20 @@ void step_slabs(const struct step *step, int slabs[STEP_SLABS])
 	memcpy(slabs, all, sizeof(all));
 }
 
+uint64_t program_array_count(const struct net_node *node, enum parameter_array array)
+{
+	const uint64_t channels = (uint64_t)node->out.channels;
+
+	switch (array) {
+	case ARRAY_FILTERS:
+		return (uint64_t)net_weights(node);
+	case ARRAY_BIAS:
+		return node->bias ? channels : 0;
+	default:
+		return node->op == NET_GN ? channels : 0;
+	}
+}
+
 uint32_t program_row_bytes(const struct net *net, enum slab_kind kind, int node, uint32_t bus_bytes)
 {
 	const struct net_shape *shape = &net->nodes[node].out;
