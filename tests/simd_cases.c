@@ -4,6 +4,7 @@
 #include "tests/simd_cases.h"
 
 #include "tests/simd_draw.h"
+#include "traces/splitmix.h"
 
 static void elementwise(struct draw *d)
 {
@@ -31,6 +32,26 @@ static void elementwise(struct draw *d)
 		simd_draw_map_of(d, 1, simd_draw_between(d, 0, 2) ? KIND_HALF : KIND_FLOAT);
 	}
 	simd_draw_plain_all(d);
+}
+
+static void fill(struct draw *d)
+{
+	static const enum simd_kind kinds[] = {KIND_HALF, KIND_FLOAT, KIND_ONE, KIND_BITS};
+	enum simd_kind kind = kinds[simd_draw_between(d, 0, 3)];
+	int bits = kind == KIND_BITS ? simd_draw_between(d, 1, 8) : kind == KIND_HALF ? 16 : 32;
+	struct simd_case *m = d->made;
+
+	simd_draw_map(d);
+	simd_draw_nest(d, m->h, m->w);
+	simd_draw_any_blocks(d);
+	// A row of fields is written by one block.
+	if (kind == KIND_BITS && m->c > m->command.block)
+		m->c = (int)(m->command.channels = m->command.block);
+	simd_draw_tensor(d, 0, kind, m->h, m->w, kind == KIND_ONE ? 1 : m->c, bits);
+	simd_draw_plain_all(d);
+	m->kh = 1 << bits % 32; // any fields before
+	m->kw = 1;
+	m->command.constant0 = m->wild || kind == KIND_BITS ? (uint32_t)splitmix_next(d->state) : simd_draw_pattern(1.0f);
 }
 
 static void sum_rows(struct draw *d)
@@ -102,6 +123,9 @@ static void draw_program(struct draw *d)
 	case WC_SIMD_NORM_INPUT_GRADIENT:
 	case WC_SIMD_NORM_PARAMETER_GRADIENT:
 		simd_draw_norm_apply(d);
+		break;
+	case WC_SIMD_FILL:
+		fill(d);
 		break;
 	case WC_SIMD_SUM_ROWS:
 		sum_rows(d);

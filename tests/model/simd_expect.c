@@ -191,6 +191,26 @@ static void pooling(const struct simd_case *c, uint8_t *image)
 		clear_tails(c, image, &c->tensors[2]);
 }
 
+// ---- a constant ------------------------------------------------------------------------------------
+
+static void constant(const struct simd_case *c, uint8_t *image)
+{
+	const struct simd_tensor *t = &c->tensors[0];
+	uint32_t bits = c->command.constant0;
+
+	for (int n = 0; n < c->n; n++)
+		for (int y = 0; y < t->h; y++)
+			for (int x = 0; x < t->w; x++)
+				for (int i = 0; i < t->c; i++) {
+					if (t->kind == KIND_BITS)
+						put(image, t, (struct at){n, y, x, i}, bits);
+					else
+						store(image, t, (struct at){n, y, x, i}, golden_float_of(bits));
+				}
+	if (t->kind == KIND_BITS)
+		clear_tails(c, image, t);
+}
+
 // ---- normalization: sums ---------------------------------------------------------------------------
 
 // Row sums of one group. The buffer has more in the lanes behind the first one, which mean nothing.
@@ -339,6 +359,9 @@ static void softmax(const struct simd_case *c, uint8_t *image, int n)
 void simd_expect(const struct simd_case *c, uint8_t *image)
 {
 	switch (c->program) {
+	case WC_SIMD_FILL:
+		constant(c, image);
+		break;
 	case WC_SIMD_AVERAGE:
 	case WC_SIMD_WEIGHTED_SUM:
 	case WC_SIMD_MAX_POOL:

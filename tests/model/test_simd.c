@@ -9,7 +9,7 @@
 #include "tests/model/simd_expect.h"
 #include "traces/splitmix.h"
 
-_Static_assert(WC_SIMD_PROGRAMS == 20, "the limit of field `program` in commands.def follows the programs");
+_Static_assert(WC_SIMD_PROGRAMS == 21, "the limit of field `program` in commands.def follows the programs");
 
 static const struct wc_device_params params_of_lanes[] = {
 	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16},  // 8 lanes
@@ -181,4 +181,12 @@ Test(simd, every_changed_operation_is_noticed)
 		}
 	device_close(&device);
 	free(code);
+}
+
+Test(simd, programs_have_names)
+{
+	cr_assert_str_eq(wc_simd_program_name(WC_SIMD_FILL), "fill");
+	cr_assert_str_eq(wc_simd_program_name(WC_SIMD_MAX_POOL_GRADIENT), "max_pool_gradient");
+	cr_assert_str_eq(wc_simd_program_name(WC_SIMD_PROGRAMS - 1), wc_simd_texts[WC_SIMD_PROGRAMS - 1].name);
+	cr_assert_null(wc_simd_program_name(WC_SIMD_PROGRAMS));
 }
