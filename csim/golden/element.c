@@ -102,12 +102,18 @@ int golden_element_forward_bias(struct golden_element *element, const struct gol
 int golden_element_data_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, int n, int iy,
                                  int ix, int c, struct wc_error *err)
 {
+	return golden_element_data_gradient_add(element, conv, rows, dy, w, 0, conv->out_c, 0, n, iy, ix, c, err);
+}
+
+int golden_element_data_gradient_add(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w,
+                                     int channel_lo, int channel_hi, uint32_t preload, int n, int iy, int ix, int c, struct wc_error *err)
+{
 	size_t step = 0;
-	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * conv->out_c, err);
+	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * (size_t)(channel_hi - channel_lo), err);
 
 	if (result)
 		return result;
-	for (int first = 0; first < conv->out_c; first += rows)
+	for (int first = channel_lo; first < channel_hi; first += rows)
 		for (int r = 0; r < conv->kernel_h; r++)
 			for (int s = 0; s < conv->kernel_w; s++) {
 				int y = iy + conv->pad_h - r * conv->dilation_h;
@@ -116,11 +122,11 @@ int golden_element_data_gradient(struct golden_element *element, const struct go
 
 				if (y % conv->stride_h != 0 || x % conv->stride_w != 0)
 					continue;
-				for (int k = first; k < block_end(first, rows, conv->out_c); k++)
+				for (int k = first; k < block_end(first, rows, channel_hi); k++)
 					element_put(element, step++, dy, inside ? (int64_t)golden_out_index(conv, n, y / conv->stride_h, x / conv->stride_w, k) : GOLDEN_PADDING,
 					            w, (int64_t)golden_weight_index(conv, k, r, s, c));
 			}
-	element_sum(element, step, 0);
+	element_sum(element, step, preload);
 	return 0;
 }
 

@@ -80,12 +80,12 @@ static int read_net(const char *const *names, int count, struct net *net, struct
 	return result;
 }
 
-// What plans and proves takes any network of what the device has; the host lowers chains alone.
+// The device has no adaptive pools and no groups of a convolution.
 static int open_net(const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
 {
 	const int result = read_net(names, count, net, schedule, err);
 
-	return result ? result : net_require_chain(net, "run", err);
+	return result ? result : net_require_device(net, "run", err);
 }
 
 // Plan or read all schedules before anything is built or run. The first may be there already.

@@ -43,7 +43,7 @@ static void describe_mismatch(json_t *object, const struct run_result *result, c
 	if (mismatch->kind != MISMATCH_FINAL) {
 		set_integer(to, "command", mismatch->command);
 		json_object_set_new(to, "layer", wct_json_text(net->nodes[mismatch->op.node].name));
-		json_object_set_new(to, "phase", json_string(op_kind_name(mismatch->op.kind)));
+		json_object_set_new(to, "phase", json_string(op_name(&mismatch->op)));
 	}
 	set_integer(to, "cycle", mismatch->cycle);
 	json_object_set_new(to, "stage", json_string(diagnosis_stage_name(result->diagnosis.stage)));
@@ -118,7 +118,7 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 		const struct run_digest *digest = &result->digests[i];
 		char name[256];
 
-		layout_tensor_name(job->net, digest->kind == COLLECT_ACT ? LAYOUT_ACT : LAYOUT_GRAD, digest->node, name, sizeof(name));
+		layout_store_name(job->net, digest->kind == COLLECT_ACT ? LAYOUT_ACT : LAYOUT_GRAD, digest->node, name, sizeof(name));
 		json_object_set_new(digests, name, json_sprintf("%08x", (unsigned)digest->crc));
 	}
 	json_object_set_new(object, "digests", digests);

@@ -12,9 +12,9 @@ enum { WINDOW_BEFORE = 2000, WINDOW_AFTER = 200 };
 
 static void write_value(const struct mismatch *mismatch, uint32_t bits, FILE *file)
 {
-	if (mismatch->is_bit)
+	if (mismatch->bits < 16)
 		fprintf(file, "%" PRIu32, bits);
-	else if (mismatch->is_fp32)
+	else if (mismatch->bits == 32)
 		fprintf(file, "0x%08" PRIx32 " (%.9g)", bits, (double)golden_float_of(bits));
 	else
 		fprintf(file, "0x%04" PRIx32 " (%.5g)", bits, (double)golden_half_to_float((uint16_t)bits));
@@ -28,22 +28,22 @@ static void write_place(const struct mismatch *mismatch, const struct net *net, 
 	mismatch_element_name(net, &mismatch->element, element, sizeof(element));
 	switch (mismatch->kind) {
 	case MISMATCH_TILE:
-		fprintf(file, "mismatch: layer '%s' %s, %s\n", net->nodes[op->node].name, op_kind_name(op->kind), element);
+		fprintf(file, "mismatch: layer '%s' %s, %s\n", net->nodes[op->node].name, op_name(op), element);
 		fprintf(file, "  tile       m %d n %d (command %" PRIu32 ", %" PRId64 " waves), row %d column %d of %dx%d", op->m_first / params->acc_rows,
 			op->n_first / params->cols, mismatch->command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
-		if (op->kind == OP_WEIGHT_GRADIENT)
-			fprintf(file, ", cut %d", op->cut);
+		if (!op_is_map_tile(op))
+			fprintf(file, ", cut %d", op->value.stage);
 		fprintf(file, "\n");
 		break;
 	case MISMATCH_FINAL:
 		fprintf(file, "mismatch: DRAM at the end of the run, %s\n", element);
 		break;
 	default:
-		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "), %s\n", net->nodes[op->node].name, op_kind_name(op->kind), mismatch->command,
+		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "), %s\n", net->nodes[op->node].name, op_name(op), mismatch->command,
 			element);
 		break;
 	}
-	if (mismatch->kind != MISMATCH_FINAL && op->store != LAYOUT_WEIGHT && op->store != LAYOUT_WGRAD)
+	if (mismatch->kind != MISMATCH_FINAL && !value_is_parameters(op->value.kind))
 		fprintf(file, "  command    samples %d:%d rows %d:%d\n", op->sample_first, op->sample_first + op->sample_count, op->lo, op->hi);
 }
 
@@ -56,7 +56,7 @@ static void write_values(const struct mismatch *mismatch, FILE *file)
 	fprintf(file, "\n  expected   ");
 	write_value(mismatch, mismatch->expected, file);
 	fprintf(file, "\n");
-	if (!mismatch->is_bit) {
+	if (mismatch->bits >= 16) {
 		fprintf(file, "  distance   ");
 		if (mismatch->ulps == GOLDEN_ULPS_NAN)
 			fprintf(file, "one of them is a NaN\n");
@@ -76,11 +76,11 @@ void run_write_report(const struct run_result *result, const struct net *net, co
 		return;
 	case MISMATCH_STOPPED:
 		fprintf(file, "mismatch: the device stopped at command %" PRIu32 " (layer '%s' %s) with status %s\n", mismatch->command,
-			net->nodes[mismatch->op.node].name, op_kind_name(mismatch->op.kind), device_status_name(mismatch->status));
+			net->nodes[mismatch->op.node].name, op_name(&mismatch->op), device_status_name(mismatch->status));
 		break;
 	case MISMATCH_SHAPE:
 		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "): tile of %dx%d drained wrong: row %d, %d columns\n",
-			net->nodes[mismatch->op.node].name, op_kind_name(mismatch->op.kind), mismatch->command, mismatch->op.m_count, mismatch->op.n_count,
+			net->nodes[mismatch->op.node].name, op_name(&mismatch->op), mismatch->command, mismatch->op.m_count, mismatch->op.n_count,
 			mismatch->row, mismatch->count);
 		break;
 	default:

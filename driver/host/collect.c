@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "driver/host/value.h"
+#include "driver/plan/operands.h"
 #include "traces/alloc.h"
 
 int collect_init(struct collect *collect, const struct net *net, int batch, struct wc_error *err)
@@ -49,7 +51,7 @@ uint64_t collect_row_bytes(const struct collect *collect, enum collect_kind kind
 	case COLLECT_WGRAD:
 		return 4 * (uint64_t)net_conv_weights(of) / (uint64_t)of->out.channels;
 	case COLLECT_MASK:
-		return (elements + 7) / 8;
+		return value_vector_bytes(&(struct value_shape){.count = elements, .bits = operand_mask_bits(of)});
 	default:
 		return 2 * elements;
 	}

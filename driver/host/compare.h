@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Comparing results with the golden model as they are produced: every drained row of a tile, every row a VECTOR
-// wrote, every row a LOAD brought and a STORE left, and at the end all of DRAM once more. Every element, bit by bit.
+// or SIMD wrote, every row a LOAD brought and a STORE left, and at the end all of DRAM once more. Every element, bit by bit.
 //
 // The functions return 0 when all is equal, WC_ERR_MISMATCH with compare->mismatch filled at the first
 // difference, or an error. Only the first difference is recorded.
@@ -29,9 +29,10 @@ struct compare {
 	struct wc_backend *backend;
 	struct compare_counts counts;
 	struct mismatch mismatch;
-	bool **stored;                  // [LAYOUT_STORE_COUNT * node_count] rows that a STORE wrote; NULL: none
-	uint8_t *row;                   // scratch: one row of any tensor
-	uint8_t *mask;                  // scratch: one row of a mask
+	struct value **stored;          // [LAYOUT_STORE_COUNT * node_count] what the last STORE of each row left; NULL: none. Updates are apart
+	bool updated;                   // a STORE of updated parameters has been seen
+	uint8_t *scratch;               // one vector of elements and gaps of any result
+	size_t scratch_bytes;
 	// The tile that is being drained: rows so far.
 	uint32_t tile_command, tile_complete; // UINT32_MAX: none
 	int tile_rows;

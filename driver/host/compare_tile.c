@@ -6,40 +6,42 @@
 
 #include "driver/host/compare_internal.h"
 
-// Dense index of (row m, column 0) of the tile in its tensor.
-static uint64_t row_index(const struct compare *compare, const struct op *op, int m)
+// Where row m of a tile is: of which row of which sample its value is, and from which element on.
+struct tile_row {
+	int sample, row;
+	uint64_t first;
+};
+
+static struct tile_row tile_row_of(const struct compare *compare, const struct op *op, int m)
 {
-	const struct net_node *conv = &compare->net->nodes[op->node];
-	const struct net_shape *shape = &compare->net->nodes[op->tensor].out;
 	const struct op_pixel pixel = op_pixel(op, m);
 
-	if (op->kind == OP_WEIGHT_GRADIENT)
-		return (uint64_t)(op->m_first + m) * (uint64_t)(net_conv_weights(conv) / conv->out.channels) + (uint64_t)op->n_first;
-	return (((uint64_t)pixel.sample * (uint64_t)shape->height + (uint64_t)pixel.y) * (uint64_t)shape->width + (uint64_t)pixel.x) *
-		       (uint64_t)shape->channels +
-	       (uint64_t)op->n_first;
+	if (!op_is_map_tile(op))
+		return (struct tile_row){0, op->m_first + m, (uint64_t)op->n_first};
+	return (struct tile_row){pixel.sample, pixel.y,
+				 (uint64_t)pixel.x * (uint64_t)compare->net->nodes[op->value.node].out.channels + (uint64_t)op->n_first};
 }
 
-// The golden tensor that the tile is a part of. A weight gradient's first row moves the sums on to this cut.
-static const void *golden_tensor(struct compare *compare, const struct op *op, struct wc_error *err)
+// The golden row; the first row of a parameters' gradient moves the sums on to this cut. NULL: see err.
+static const uint8_t *golden_row(struct compare *compare, const struct op *op, const struct tile_row *at, struct wc_error *err)
 {
-	const struct golden_range range = {
-		.sample_lo = op->sample_first,
-		.sample_hi = op->sample_first + op->sample_count,
-		.row_lo = op->lo,
-		.row_hi = op->hi,
-	};
+	if (!op_is_map_tile(op) && compare_advance(compare, op, err))
+		return NULL;
+	return expect_values(compare->expect, &op->value, at->sample, at->row, 0, err);
+}
 
-	switch (op->kind) {
-	case OP_FORWARD:
-		return expect_act(compare->expect, op->tensor, err);
-	case OP_DATA_GRADIENT:
-		return expect_grad(compare->expect, op->tensor, err);
-	default:
-		if (expect_cut(compare->expect, op->node, op->cut, range, err))
-			return NULL;
-		return expect_sums(compare->expect, op->node, op->cut);
-	}
+// Of a tensor that is kept: where the row's elements go. NULL: it is not kept, or see *result.
+static uint8_t *kept_row(struct compare *compare, const struct op *op, const struct tile_row *at, int *result, struct wc_error *err)
+{
+	const bool act = op->value.kind == SLAB_ACT;
+	const int height = compare->net->nodes[op->value.node].out.height;
+	uint8_t *row;
+
+	if (!act && (op->value.kind != SLAB_GRAD || op->value.reader))
+		return NULL;
+	row = collect_row(compare->collect, act ? COLLECT_ACT : COLLECT_GRAD, op->value.node, (uint64_t)at->sample * (uint64_t)height + (uint64_t)at->row, err);
+	*result = row ? 0 : WC_ERR_SYSTEM;
+	return row ? row + 2 * at->first : NULL;
 }
 
 static int wrong_shape(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, int row, int count)
@@ -52,12 +54,39 @@ static int wrong_shape(struct compare *compare, uint32_t command, const struct o
 	return WC_ERR_MISMATCH;
 }
 
+// Element n of the row as it was drained.
+static void compare_element(struct compare *compare, uint32_t command, const struct op *op, const struct wc_tile_row *row, const struct tile_row *at, int n,
+			    uint32_t expected)
+{
+	const uint32_t got = row->bits[n];
+
+	if (compare->keep_tile) {
+		compare->tile_got[row->row * op->n_count + n] = got;
+		compare->tile_expected[row->row * op->n_count + n] = expected;
+	}
+	if (got == expected)
+		return;
+	if (compare->mismatch.kind == MISMATCH_NONE) {
+		const struct mismatch_element element =
+			mismatch_element_at(compare->net, &op->value, at->sample, at->row, 0, at->first + (uint64_t)n);
+
+		compare_record(compare, MISMATCH_TILE, command, op, row->cycle);
+		compare->mismatch.m = row->row;
+		compare->mismatch.n = n;
+		compare->mismatch.compared = (uint64_t)op->m_count * (uint64_t)op->n_count;
+		compare_record_value(compare, &element, op_is_fp32(op) ? 32 : 16, got, expected);
+	}
+	compare->mismatch.different++;
+}
+
 int compare_tile_row(struct compare *compare, uint32_t command, const struct op *op, const struct wc_tile_row *row, struct wc_error *err)
 {
-	const uint64_t index = row_index(compare, op, row->row);
-	const bool is_fp32 = op->kind == OP_WEIGHT_GRADIENT;
-	const void *golden;
-	uint8_t *collected = NULL;
+	const bool is_fp32 = op_is_fp32(op);
+	const size_t bytes = is_fp32 ? 4 : 2;
+	struct tile_row at;
+	const uint8_t *golden;
+	uint8_t *kept;
+	int result = 0;
 
 	if (compare->tile_command != command) {
 		compare->tile_command = command;
@@ -65,44 +94,21 @@ int compare_tile_row(struct compare *compare, uint32_t command, const struct op 
 	}
 	if (row->row != compare->tile_rows || row->row >= op->m_count || row->count != op->n_count || row->is_fp32 != is_fp32)
 		return wrong_shape(compare, command, op, row->cycle, row->row, row->count);
-	golden = golden_tensor(compare, op, err);
+	at = tile_row_of(compare, op, row->row);
+	golden = golden_row(compare, op, &at, err);
 	if (!golden)
 		return WC_ERR_SYSTEM;
-	if (!is_fp32) {
-		const struct net_shape *shape = &compare->net->nodes[op->tensor].out;
-		const uint64_t elements = (uint64_t)shape->width * (uint64_t)shape->channels;
-
-		collected = collect_row(compare->collect, op->kind == OP_FORWARD ? COLLECT_ACT : COLLECT_GRAD, op->tensor, index / elements, err);
-		if (!collected)
-			return WC_ERR_SYSTEM;
-		collected += index % elements * 2;
-	}
+	golden += at.first * bytes;
+	kept = kept_row(compare, op, &at, &result, err);
+	if (result)
+		return result;
 	for (int n = 0; n < row->count; n++) {
-		const uint32_t got = row->bits[n];
 		uint32_t expected = 0;
 
-		if (is_fp32) {
-			memcpy(&expected, (const float *)golden + index + (uint64_t)n, 4);
-		} else {
-			const uint16_t half = (uint16_t)got;
-
-			expected = ((const uint16_t *)golden)[index + (uint64_t)n];
-			memcpy(collected + 2 * (size_t)n, &half, 2);
-		}
-		if (compare->keep_tile) {
-			compare->tile_got[row->row * op->n_count + n] = got;
-			compare->tile_expected[row->row * op->n_count + n] = expected;
-		}
-		if (got == expected)
-			continue;
-		if (compare->mismatch.kind == MISMATCH_NONE) {
-			compare_record(compare, MISMATCH_TILE, command, op, row->cycle);
-			compare->mismatch.m = row->row;
-			compare->mismatch.n = n;
-			compare->mismatch.compared = (uint64_t)op->m_count * (uint64_t)op->n_count;
-			compare_record_value(compare, op->store, op->tensor, index + (uint64_t)n, got, expected);
-		}
-		compare->mismatch.different++;
+		memcpy(&expected, golden + (size_t)n * bytes, bytes);
+		if (kept)
+			memcpy(kept + 2 * (size_t)n, &(uint16_t){(uint16_t)row->bits[n]}, 2);
+		compare_element(compare, command, op, row, &at, n, expected);
 	}
 	compare->tile_cycles[row->row] = row->cycle;
 	compare->tile_rows++;

@@ -25,7 +25,7 @@ struct depend_access {
 	uint64_t lo, hi;
 };
 
-enum { DEPEND_ACCESS_MAX = 4 };
+enum { DEPEND_ACCESS_MAX = 10 };
 
 // Disjoint intervals in ascending order; `count` is that of the last command that touched one.
 struct depend_interval {

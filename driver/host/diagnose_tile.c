@@ -13,7 +13,7 @@
 
 // Where a GEMM's operand lies.
 struct operand {
-	enum layout_store store;
+	enum slab_kind kind;
 	int node;
 	const struct slab *slab; // NULL: none, every value is padding
 };
@@ -36,57 +36,130 @@ static void set_operands(struct search *search)
 	const struct slab *source = step->source < 0 ? NULL : &program->slabs[step->source], *operand = &program->slabs[step->operand];
 	const int input = program->net->nodes[op->node].inputs[0];
 
-	search->a = (struct operand){LAYOUT_GRAD, op->node, source};
-	search->b = (struct operand){LAYOUT_WEIGHT, op->node, operand};
+	search->a = (struct operand){SLAB_GRAD, op->node, source};
+	search->b = (struct operand){SLAB_WEIGHT, op->node, operand};
 	if (op->kind == OP_FORWARD)
-		search->a = (struct operand){LAYOUT_ACT, input, source};
+		search->a = (struct operand){SLAB_ACT, input, source};
 	if (op->kind == OP_WEIGHT_GRADIENT)
-		search->b = (struct operand){LAYOUT_ACT, input, operand};
+		search->b = (struct operand){SLAB_ACT, input, operand};
+	if (op->kind == OP_BIAS_GRADIENT)
+		search->b = (struct operand){SLAB_ONES, op->node, operand};
 }
 
-// The golden account of the element.
-static int golden_account(struct search *search, struct wc_error *err)
+static int forward_account(struct search *search, struct wc_error *err)
+{
+	struct expect *expect = search->context->expect;
+	const int node = search->mismatch->op.node;
+	const struct mismatch_element *at = &search->mismatch->element;
+	const struct golden_conv conv = expect_conv(expect, node);
+	const uint16_t *x = expect_act(expect, expect->net->nodes[node].inputs[0], err);
+
+	return x ? golden_element_forward_bias(&search->golden, &conv, expect->rows, x, expect->data->weights[node], expect->data->bias[node], at->sample,
+					       at->y, at->x, at->c, err)
+		 : WC_ERR_SYSTEM;
+}
+
+// The sum over the channels before, if the tile goes on from one.
+static int sums_before(struct search *search, uint32_t *bits, struct wc_error *err)
+{
+	const struct op *op = &search->mismatch->op;
+	const struct mismatch_element *at = &search->mismatch->element;
+	struct value before = op->value;
+	const uint8_t *values;
+
+	*bits = 0;
+	if (!(op->command.gemm.flags & GEMM_PRELOAD))
+		return 0;
+	before.stage = search->context->program->steps[op->step].channel_lo;
+	values = expect_values(search->context->expect, &before, at->sample, at->y, 0, err);
+	if (!values)
+		return WC_ERR_SYSTEM;
+	*bits = value_bits(values, 32, at->at);
+	return 0;
+}
+
+static int data_gradient_account(struct search *search, struct wc_error *err)
+{
+	struct expect *expect = search->context->expect;
+	const struct op *op = &search->mismatch->op;
+	const struct step *step = &search->context->program->steps[op->step];
+	const struct mismatch_element *at = &search->mismatch->element;
+	const struct golden_conv conv = expect_gradient_conv(expect, op->node);
+	const struct net_node *of = &expect->net->nodes[op->node];
+	// A fully connected layer's is that of one pixel with all elements as its channels.
+	const bool fc = of->op == NET_FC;
+	const int element = fc ? (at->y * of->in.width + at->x) * of->in.channels + at->c : at->c;
+	uint32_t preload;
+	const uint16_t *dy = expect_grad(expect, op->node, err);
+
+	if (!dy || sums_before(search, &preload, err))
+		return WC_ERR_SYSTEM;
+	return golden_element_data_gradient_add(&search->golden, &conv, expect->rows, dy, expect->data->weights[op->node], step->channel_lo, step->channel_hi,
+						preload, at->sample, fc ? 0 : at->y, fc ? 0 : at->x, element, err);
+}
+
+static int parameter_account(struct search *search, struct wc_error *err)
 {
 	struct expect *expect = search->context->expect;
 	const struct op *op = &search->mismatch->op;
 	const struct mismatch_element *at = &search->mismatch->element;
 	const struct golden_conv conv = expect_conv(expect, op->node);
-	const uint16_t *w = expect->data->weights[op->node];
-	const uint16_t *x, *dy;
+	struct value before = op->value;
+	uint32_t preload = 0;
+	const uint16_t *x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err), *dy = x ? expect_grad(expect, op->node, err) : NULL;
 
-	switch (op->kind) {
+	if (!dy)
+		return WC_ERR_SYSTEM;
+	if (before.stage-- > 0) {
+		const uint8_t *values = expect_values(expect, &before, 0, at->k, 0, err);
+
+		if (!values)
+			return WC_ERR_SYSTEM;
+		preload = value_bits(values, 32, at->at);
+	}
+	if (op->kind == OP_BIAS_GRADIENT)
+		return golden_element_bias_gradient(&search->golden, &conv, expect->rows, dy, expect->range[op->node], preload, at->k, err);
+	return golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect->range[op->node], preload, at->k, at->r, at->s, at->c, err);
+}
+
+// The golden account of the element.
+static int golden_account(struct search *search, struct wc_error *err)
+{
+	switch (search->mismatch->op.kind) {
 	case OP_FORWARD:
-		x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err);
-		return x ? golden_element_forward(&search->golden, &conv, expect->rows, x, w, at->sample, at->y, at->x, at->c, err) : WC_ERR_SYSTEM;
+		return forward_account(search, err);
 	case OP_DATA_GRADIENT:
-		dy = expect_grad(expect, op->node, err);
-		return dy ? golden_element_data_gradient(&search->golden, &conv, expect->rows, dy, w, at->sample, at->y, at->x, at->c, err) : WC_ERR_SYSTEM;
-	default: {
-		const float *before = expect->sums_before[op->node];
-		const size_t index = (((size_t)at->k * (size_t)conv.kernel_h + (size_t)at->r) * (size_t)conv.kernel_w + (size_t)at->s) * (size_t)conv.in_c +
-				     (size_t)at->c;
+		return data_gradient_account(search, err);
+	default:
+		return parameter_account(search, err);
+	}
+}
 
-		x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err);
-		dy = x ? expect_grad(expect, op->node, err) : NULL;
-		return dy ? golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect->range[op->node], golden_bits_of(before[index]),
-							   at->k, at->r, at->s, at->c, err)
-			  : WC_ERR_SYSTEM;
-	}
-	}
+// The element at dense index `at` of an operand's whole tensor.
+static struct mismatch_element element_at(const struct search *search, const struct operand *operand, int64_t at)
+{
+	const struct net *net = search->context->program->net;
+	const struct value value = {.kind = operand->kind, .node = operand->node};
+	const struct value_shape shape = value_shape_of(net, 1, &value);
+	const uint64_t row = (uint64_t)at / shape.count;
+
+	return mismatch_element_at(net, &value, shape.samples ? (int)(row / (uint64_t)shape.rows) : 0, (int)(row % (uint64_t)shape.rows), 0,
+				   (uint64_t)at % shape.count);
 }
 
 // "0x3c00 (act:relu1 sample 0 y 1 x 2 channel 3)", or that it is padding or the tail of K.
 static void name_operand(const struct search *search, const struct operand *operand, int64_t at, uint16_t bits, char *text, size_t size)
 {
-	char name[192];
+	char name[256];
 
 	if (at == GOLDEN_PADDING)
 		snprintf(name, sizeof(name), "padding");
 	else if (at == GOLDEN_TAIL)
 		snprintf(name, sizeof(name), "beyond the end of K");
+	else if (at == GOLDEN_ONE)
+		snprintf(name, sizeof(name), "the constant 1");
 	else {
-		const struct mismatch_element element =
-			mismatch_element_at(search->context->program->net, operand->store, operand->node, (uint64_t)at);
+		const struct mismatch_element element = element_at(search, operand, at);
 
 		mismatch_element_name(search->context->program->net, &element, name, sizeof(name));
 	}
@@ -106,7 +179,7 @@ static void wrong_operand(struct search *search, const struct operand *operand, 
 	diagnosis->column = search->mismatch->n;
 	name_operand(search, operand, at, expected, name, sizeof(name));
 	if (at >= 0 && operand->slab) {
-		const struct mismatch_element element = mismatch_element_at(context->program->net, operand->store, operand->node, (uint64_t)at);
+		const struct mismatch_element element = element_at(search, operand, at);
 		const uint64_t address = diagnose_buffer_address(context->program, operand->slab, &element);
 		uint16_t held;
 
@@ -114,7 +187,7 @@ static void wrong_operand(struct search *search, const struct operand *operand, 
 		diagnosis->address = address;
 		diagnosis->has_address = true;
 		if (held != expected) {
-			const struct layout_place *place = layout_place(context->layout, operand->store, operand->node);
+			const struct layout_place *place = layout_place(context->layout, layout_store_of(operand->kind, false), operand->node);
 
 			diagnosis->stage = STAGE_BUFFER;
 			diagnosis_say(diagnosis, "operand in the global buffer: address 0x%" PRIx64 " holds 0x%04x, expected %s", address, held, name);
@@ -205,7 +278,11 @@ static void set_preload(struct search *search)
 
 	if (!(op->command.gemm.flags & GEMM_PRELOAD))
 		return;
-	search->diagnosis->address = diagnose_buffer_address(program, &program->slabs[program->steps[op->step].result], &search->mismatch->element);
+	if (op->command.gemm.flags & GEMM_ONE_ROW)
+		search->diagnosis->address = op->command.gemm.pre_base + 4 * (uint64_t)search->mismatch->n;
+	else
+		search->diagnosis->address =
+			diagnose_buffer_address(program, &program->slabs[program->steps[op->step].result], &search->mismatch->element);
 	memcpy(&search->replay_preload, search->context->buffer + search->diagnosis->address, 4);
 }
 

@@ -83,15 +83,15 @@ int collect_dump(const struct collect *collect, const struct data *data, const c
 	int result;
 
 	result = dump(directory, net->nodes[0].name, "act.nhwc", NPY_FLOAT16, image, data->images, err);
-	if (!result)
+	if (!result && data->gradient)
 		result = dump(directory, net->nodes[last].name, "grad.nhwc", NPY_FLOAT16, output, data->gradient, err);
 	for (int node = 1; !result && node < net->node_count; node++) {
 		result = dump_map(collect, COLLECT_ACT, node, "act.nhwc", directory, err);
 		if (!result && node < last)
 			result = dump_map(collect, COLLECT_GRAD, node, "grad.nhwc", directory, err);
-		if (!result && net->nodes[node].op == NET_RELU)
+		if (!result && (net->nodes[node].op == NET_RELU || net->nodes[node].op == NET_MAX_POOL))
 			result = dump_map(collect, COLLECT_MASK, node, "mask.bits", directory, err);
-		if (!result && net->nodes[node].op == NET_CONV)
+		if (!result && (net->nodes[node].op == NET_CONV || net->nodes[node].op == NET_FC))
 			result = dump_weights(collect, data, node, directory, err);
 	}
 	return result;

@@ -5,9 +5,6 @@
 
 #include "driver/host/expect.h"
 
-// Of every normalization; added to the variance.
-static const float epsilon = 1e-5f;
-
 struct golden_conv expect_conv(const struct expect *expect, int node)
 {
 	const struct net_node *conv = &expect->net->nodes[node];
@@ -76,6 +73,6 @@ struct golden_norm expect_norm(const struct expect *expect, int node)
 		.width = norm->out.width,
 		.channels = norm->out.channels,
 		.group_channels = norm->group_channels,
-		.eps = epsilon,
+		.eps = NET_GN_EPSILON,
 	};
 }

@@ -15,7 +15,7 @@ uint64_t expect_sums_at(const struct expect *expect, int node, enum parameter_ar
 	uint64_t at = 0;
 
 	for (enum parameter_array before = 0; before < array; before++)
-		at += optimizer_array_count(&expect->net->nodes[node], before);
+		at += program_array_count(&expect->net->nodes[node], before);
 	return at;
 }
 

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "driver/plan/rows.h"
 #include "traces/alloc.h"
 #include "wc_commands.h"
 
@@ -30,6 +31,9 @@ static const struct {
 	[LAYOUT_SUMS] = {SLAB_SUMS, WC_CLASS_STATISTICS},
 	[LAYOUT_ROW_STATISTICS] = {SLAB_ROW_STATISTICS, WC_CLASS_STATISTICS},
 	[LAYOUT_ROW_SUMS] = {SLAB_ROW_SUMS, WC_CLASS_STATISTICS},
+	[LAYOUT_LABELS] = {SLAB_LABELS, WC_CLASS_IO},
+	[LAYOUT_LOSSES] = {SLAB_LOSSES, WC_CLASS_IO},
+	[LAYOUT_OPTIMIZER] = {SLAB_UPDATE_STATE, WC_CLASS_OPTIMIZER},
 };
 
 _Static_assert(sizeof(stores) / sizeof(*stores) == LAYOUT_STORE_COUNT, "every store");
@@ -44,6 +48,11 @@ enum layout_store layout_store_of(enum slab_kind kind, bool kept)
 		store++;
 	assert(store < LAYOUT_STORE_COUNT);
 	return (enum layout_store)store;
+}
+
+enum slab_kind layout_kind_of(enum layout_store store)
+{
+	return stores[store].kind;
 }
 
 bool layout_is_filters(enum layout_store store)
@@ -111,6 +120,50 @@ static void want_vectors(struct layout *layout, enum layout_store store, int nod
 	place->bytes = place->row_bytes;
 }
 
+// One number for each sample.
+static void want_numbers(struct layout *layout, enum layout_store store, int node)
+{
+	struct layout_place *place = begin_place(layout, store, node);
+
+	place->rows = layout->batch;
+	place->row_bytes = 4;
+	place->bytes = 4 * (uint64_t)layout->batch;
+}
+
+static uint64_t array_bytes(const struct layout *layout, int node, enum parameter_array array)
+{
+	return round_up(4 * program_array_count(&layout->net->nodes[node], array), layout->bus_bytes);
+}
+
+static void want_optimizer(struct layout *layout, int node)
+{
+	struct layout_place *place = begin_place(layout, LAYOUT_OPTIMIZER, node);
+
+	place->rows = 1;
+	for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
+		place->bytes += 2 * array_bytes(layout, node, array);
+}
+
+uint64_t layout_momentum_stride(const struct layout *layout, int node, enum parameter_array array)
+{
+	return array_bytes(layout, node, array);
+}
+
+uint64_t layout_array(const struct layout *layout, enum slab_kind kind, int node, enum parameter_array array)
+{
+	static const enum layout_store weights[ARRAY_COUNT] = {LAYOUT_WEIGHT, LAYOUT_BIAS, LAYOUT_PARAMETERS, LAYOUT_PARAMETERS};
+	static const enum layout_store gradients[ARRAY_COUNT] = {LAYOUT_WGRAD, LAYOUT_BIAS_WGRAD, LAYOUT_PARAMETERS_WGRAD, LAYOUT_PARAMETERS_WGRAD};
+	const enum layout_store store = kind == SLAB_UPDATE_STATE ? LAYOUT_OPTIMIZER : kind == SLAB_UPDATE_WEIGHT ? weights[array] : gradients[array];
+	const uint64_t element = kind == SLAB_UPDATE_WEIGHT ? 2 : 4;
+	uint64_t address = place_at(layout, store, node)->base;
+
+	if (kind != SLAB_UPDATE_STATE)
+		return array != ARRAY_BETA ? address : address + round_up(element * (uint64_t)layout->net->nodes[node].out.channels, layout->bus_bytes);
+	for (enum parameter_array before = 0; before < array; before++)
+		address += 2 * array_bytes(layout, node, before);
+	return address;
+}
+
 static void want_parameters(struct layout *layout, int node, uint32_t bus_bytes)
 {
 	const struct net_node *of = &layout->net->nodes[node];
@@ -147,12 +200,23 @@ static void want_statement(struct layout *layout, const struct sched_statement *
 			  bus_bytes);
 }
 
-int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, uint32_t ring_entries,
+// The loss reads the network's output and makes its gradient.
+static void want_loss(struct layout *layout, uint32_t bus_bytes)
+{
+	const int loss = layout->net->node_count - 1, output = layout->net->nodes[loss].inputs[0];
+
+	want_rows(layout, LAYOUT_ACT, output, layout->net->nodes[output].out.height, bus_bytes);
+	want_rows(layout, LAYOUT_GRAD, output, layout->net->nodes[output].out.height, bus_bytes);
+	want_numbers(layout, LAYOUT_LABELS, loss);
+	want_numbers(layout, LAYOUT_LOSSES, loss);
+}
+
+int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, struct program_whole whole, uint32_t ring_entries,
 		struct wc_error *err)
 {
 	const size_t count = LAYOUT_STORE_COUNT * (size_t)net->node_count;
 
-	*layout = (struct layout){.net = net, .batch = schedule->batch, .ring_entries = ring_entries};
+	*layout = (struct layout){.net = net, .batch = schedule->batch, .bus_bytes = schedule->bus_bytes, .ring_entries = ring_entries};
 	layout->places = wc_alloc(count, sizeof(*layout->places));
 	if (!layout->places)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the layout of %d nodes", net->node_count);
@@ -165,6 +229,10 @@ int layout_init(struct layout *layout, const struct schedule *schedule, const st
 		}
 	for (int node = 0; node < net->node_count; node++)
 		want_parameters(layout, node, schedule->bus_bytes);
+	if (whole.loss && net->nodes[net->node_count - 1].op == NET_LOSS)
+		want_loss(layout, schedule->bus_bytes);
+	for (int node = 0; whole.update && node < net->node_count; node++)
+		want_optimizer(layout, node);
 	layout->region_bytes[WC_CLASS_COMMAND] = (uint64_t)ring_entries * WC_COMMAND_BYTES;
 	for (size_t i = 0; i < count; i++) {
 		struct layout_place *place = &layout->places[i];

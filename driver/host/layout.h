@@ -34,6 +34,9 @@ enum layout_store {
 	LAYOUT_SUMS,
 	LAYOUT_ROW_STATISTICS,   // per sample and row
 	LAYOUT_ROW_SUMS,
+	LAYOUT_LABELS,           // of a loss: a number for each sample
+	LAYOUT_LOSSES,
+	LAYOUT_OPTIMIZER,        // of a node: masters and momenta of each of its arrays, see layout_array()
 	LAYOUT_STORE_COUNT
 };
 
@@ -49,14 +52,15 @@ struct layout_place {
 struct layout {
 	const struct net *net; // borrowed
 	int batch;
+	uint32_t bus_bytes;
 	struct layout_place *places; // [LAYOUT_STORE_COUNT * node_count]
 	uint64_t ring_base;
 	uint32_t ring_entries;
 	uint64_t region_bytes[WC_CLASS_COUNT];
 };
 
-// Sizes and offsets for what `schedule` loads, stores, keeps and takes. WC_ERR_SYSTEM without memory.
-int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, uint32_t ring_entries,
+// Sizes and offsets for what `schedule` loads, stores, keeps and takes, and the loss and the update if they run. WC_ERR_SYSTEM without memory.
+int layout_init(struct layout *layout, const struct schedule *schedule, const struct net *net, struct program_whole whole, uint32_t ring_entries,
 		struct wc_error *err);
 void layout_release(struct layout *layout);
 
@@ -70,11 +74,19 @@ const struct layout_place *layout_place(const struct layout *layout, enum layout
 // Address of (sample, row) of a feature map, or of output channel `row` of weights (sample 0).
 uint64_t layout_address(const struct layout *layout, enum layout_store store, int node, int sample, int row);
 
+// Address of the first element of one of a node's arrays of parameters, by the kind of slab that its elements are moved to: gradients, masters,
+// or fp16 weights. And bytes from a master to its momentum.
+uint64_t layout_array(const struct layout *layout, enum slab_kind kind, int node, enum parameter_array array);
+uint64_t layout_momentum_stride(const struct layout *layout, int node, enum parameter_array array);
+
 // The store in DRAM that a slab's rows are loaded from and stored to; `kept`: boundary storage.
 enum layout_store layout_store_of(enum slab_kind kind, bool kept);
 
+// What lies in a store.
+enum slab_kind layout_kind_of(enum layout_store store);
+
 // "act:relu2", "kept act:relu2", "weight gradient of conv3".
-void layout_tensor_name(const struct net *net, enum layout_store store, int node, char *text, size_t size);
+void layout_store_name(const struct net *net, enum layout_store store, int node, char *text, size_t size);
 // What lies at a byte of DRAM: tensor, sample, row, column, channel; or that nothing does.
 void layout_describe(const struct layout *layout, uint64_t address, char *text, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of the lowering, transfers and vector commands.
+// The frame of the lowering.
 #include "driver/host/lower.h"
 
 #include <assert.h>
@@ -9,34 +9,62 @@
 #include "driver/host/lower_internal.h"
 #include "traces/alloc.h"
 
+// Cuts of each output channel, or of a normalization's parameters as a whole.
+static int init_cuts(struct lower *lower, int node, struct wc_error *err)
+{
+	const struct net_node *of = &lower->program->net->nodes[node];
+	const int channels = of->op == NET_CONV || of->op == NET_FC ? of->out.channels : of->op == NET_GN;
+
+	if (!channels)
+		return 0;
+	lower->cuts[node] = wc_alloc((size_t)channels, sizeof(**lower->cuts));
+	if (!lower->cuts[node])
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d channels", channels);
+	for (int channel = 0; channel < channels; channel++)
+		lower->cuts[node][channel] = -1;
+	return 0;
+}
+
+// With one reader a gradient is complete when it is made.
+static int init_readers(struct lower *lower, int node, struct wc_error *err)
+{
+	const struct net_node *of = &lower->program->net->nodes[node];
+
+	if (of->consumer_count < 2)
+		return 0;
+	lower->readers[node] = wc_alloc((size_t)lower->layout->batch * (size_t)of->out.height, sizeof(**lower->readers));
+	return lower->readers[node] ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for the rows of '%s'", of->name);
+}
+
 int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,
 	       const struct wc_device_params *params, struct op_queue *queue, struct wc_error *err)
 {
 	const struct net *net = program->net;
+	int result = 0;
 
 	*lower = (struct lower){.program = program, .layout = layout, .params = *params, .queue = queue};
 	depend_init(&lower->depend);
 	lower->cuts = wc_alloc((size_t)net->node_count, sizeof(*lower->cuts));
-	for (int node = 0; lower->cuts && node < net->node_count; node++) {
-		const int channels = net->nodes[node].op == NET_CONV ? net->nodes[node].out.channels : 0;
-
-		if (!channels)
-			continue;
-		lower->cuts[node] = wc_alloc((size_t)channels, sizeof(**lower->cuts));
-		if (!lower->cuts[node])
-			return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d channels", channels);
-		for (int channel = 0; channel < channels; channel++)
-			lower->cuts[node][channel] = -1;
+	lower->readers = wc_alloc((size_t)net->node_count, sizeof(*lower->readers));
+	if (!lower->cuts || !lower->readers)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", net->node_count);
+	for (int node = 0; !result && node < net->node_count; node++) {
+		result = init_cuts(lower, node, err);
+		if (!result)
+			result = init_readers(lower, node, err);
 	}
-	return lower->cuts ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d nodes", net->node_count);
+	return result;
 }
 
 void lower_release(struct lower *lower)
 {
 	depend_release(&lower->depend);
-	for (int node = 0; lower->cuts && node < lower->program->net->node_count; node++)
+	for (int node = 0; lower->cuts && lower->readers && node < lower->program->net->node_count; node++) {
 		wc_free(lower->cuts[node]);
+		wc_free(lower->readers[node]);
+	}
 	wc_free(lower->cuts);
+	wc_free(lower->readers);
 	*lower = (struct lower){0};
 }
 
@@ -83,6 +111,7 @@ int lower_finish(struct lower *lower, struct op *op, enum wc_opcode opcode, stru
 		[WC_OP_STORE] = DEPEND_STORE,
 		[WC_OP_GEMM] = DEPEND_GEMM,
 		[WC_OP_VECTOR] = DEPEND_VECTOR,
+		[WC_OP_SIMD] = DEPEND_VECTOR,
 	};
 	struct wc_load_command *header = &op->command.load; // every command begins alike
 	uint32_t wait[DEPEND_ENGINE_COUNT];
@@ -110,22 +139,67 @@ int lower_check(const struct lower *lower, int node, const char *field, int64_t 
 		       lower->program->net->nodes[node].name, field, value, min, max);
 }
 
+static int lower_operator(struct lower *lower, int step, enum net_op op, struct wc_error *err)
+{
+	switch (op) {
+	case NET_CONV:
+	case NET_FC:
+		return lower_forward(lower, step, err);
+	case NET_GN:
+		return lower_norm(lower, step, err);
+	case NET_RELU:
+		return lower_relu(lower, step, err);
+	case NET_ADD:
+		return lower_add(lower, step, err);
+	case NET_CONCAT:
+		return lower_concat(lower, step, err);
+	default:
+		return lower_pool(lower, step, err);
+	}
+}
+
+static int lower_gradient(struct lower *lower, int step, enum net_op op, struct wc_error *err)
+{
+	switch (op) {
+	case NET_CONV:
+		return lower_data_gradient(lower, step, err);
+	case NET_FC:
+		return lower_fc_gradient(lower, step, err);
+	case NET_GN:
+		return lower_norm_gradient(lower, step, err);
+	case NET_RELU:
+		return lower_relu_gradient(lower, step, err);
+	default:
+		return lower_pool_gradient(lower, step, err);
+	}
+}
+
 int lower_step(struct lower *lower, int step, struct wc_error *err)
 {
+	typedef int lowering(struct lower *lower, int step, struct wc_error *err);
+	static lowering *const lowerings[STEP_OP_COUNT] = {
+		[STEP_LOAD] = lower_transfer,
+		[STEP_STORE] = lower_transfer,
+		[STEP_TAKE] = lower_transfer,
+		[STEP_KEEP] = lower_transfer,
+		[STEP_WEIGHT_GRADIENT] = lower_weight_gradient,
+		[STEP_SUM] = lower_sum,
+		[STEP_ROUND] = lower_round,
+		[STEP_SPLIT] = lower_split,
+		[STEP_BIAS] = lower_bias,
+		[STEP_ONES] = lower_ones,
+		[STEP_BIAS_GRADIENT] = lower_bias_gradient,
+		[STEP_ROW_SUMS] = lower_row_sums,
+		[STEP_COMBINE] = lower_combine,
+		[STEP_LOSS] = lower_loss,
+		[STEP_UPDATE] = lower_update,
+	};
 	const struct step *from = &lower->program->steps[step];
-	const bool conv = lower->program->net->nodes[from->node].op == NET_CONV;
+	const enum net_op op = lower->program->net->nodes[from->node].op;
 
-	switch (from->op) {
-	case STEP_LOAD:
-	case STEP_STORE:
-	case STEP_TAKE:
-	case STEP_KEEP:
-		return lower_transfer(lower, step, err);
-	case STEP_FORWARD:
-		return conv ? lower_forward(lower, step, err) : lower_relu(lower, step, err);
-	case STEP_DATA_GRADIENT:
-		return conv ? lower_data_gradient(lower, step, err) : lower_relu_gradient(lower, step, err);
-	default:
-		return lower_weight_gradient(lower, step, err);
-	}
+	if (from->op == STEP_FORWARD)
+		return lower_operator(lower, step, op, err);
+	if (from->op == STEP_DATA_GRADIENT)
+		return lower_gradient(lower, step, op, err);
+	return lowerings[from->op](lower, step, err);
 }

@@ -6,6 +6,7 @@
 #define WC_LOWER_H
 
 #include "csim/backend.h"
+#include "csim/golden/sgd.h"
 #include "driver/host/op.h"
 #include "driver/plan/device/program.h"
 
@@ -15,7 +16,10 @@ struct lower {
 	struct wc_device_params params;
 	struct op_queue *queue;        // borrowed: where the commands go
 	struct depend depend;
-	int **cuts;                    // [node][output channel] the last cut lowered for it, -1 before the first; NULL: no convolution
+	int **cuts;                    // [node][output channel] the last cut lowered for it, -1 before the first; NULL: no parameters
+	int16_t **readers;             // [node][sample * height + row] index of the consumer whose part is in the gradient last; NULL: none is yet
+	struct golden_sgd sgd;         // of the update
+	float loss_scale;              // over the batch
 };
 
 int lower_init(struct lower *lower, const struct program *program, const struct layout *layout,

@@ -7,7 +7,7 @@
 #include "driver/host/gemm_fields.h"
 #include "driver/host/lower_internal.h"
 
-enum { GEMM_PRELOAD = 1, GEMM_FP32 = 2 }; // flags of a GEMM command
+enum { GEMM_PRELOAD = 1, GEMM_FP32 = 2, GEMM_ONE_ROW = 4 }; // flags of a GEMM command
 
 // Bytes of a buffer; lo = hi: none.
 struct lower_span {
@@ -28,10 +28,15 @@ struct lower_span lower_span(const struct slab *slab, const struct op *op, int64
 			     int64_t reach_hi, int64_t height);
 void lower_access_span(struct op *op, bool write, struct lower_span span);
 
+// im2col of a feature map: taps over x for the output pixels (rows from y_first on, all columns) of a convolution.
+struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *conv, int sample, int y_first, int64_t samples, int64_t rows,
+			       int64_t chan_block);
 // Bytes from the box's first position to `start`.
 int64_t lower_box_offset(const struct walk_box *box, const int64_t start[3]);
 // The op with m running over all `pixels` of its step, as K does in a weight gradient.
 struct op lower_all_pixels(const struct op *op, int64_t pixels);
+// A data gradient over some of the reader's channels is fp32 and goes on from the sums over those before.
+void lower_sum_slices(struct op *op, const struct step *from, const struct slab *dx);
 // Sizes, header and waits: the last thing to do for a tile.
 int lower_tile(struct lower *lower, struct op *op, struct wc_error *err);
 

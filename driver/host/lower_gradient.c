@@ -6,57 +6,22 @@
 // same taps, those with (y + pad - r dilation) mod stride = 0: r0, r0 + rs, ... with rs = stride / gcd(stride, dilation).
 // Tap j of them reads dy row (y + pad - r0 dilation) / stride - j dilation / gcd. So a class is a GEMM of its own,
 // without a multiplication by an inserted zero; a class without taps is a tile of +0 (k_total 0).
+#include "driver/host/lower_axis.h"
 #include "driver/host/lower_conv.h"
 
-// One axis of a residue class.
-struct axis {
-	int64_t first, step, count; // pixels of dx: first + i step
-	int64_t taps, tap_first, tap_step; // taps r of the kernel
-	int64_t position;    // dy position that tap tap_first of pixel 0 reads
-	int64_t tap_position; // added to it per tap, negative
-};
-
-static int gcd(int a, int b)
-{
-	return b ? gcd(b, a % b) : a;
-}
-
-// Pixels of [lo, hi) that are `residue` mod stride, and their taps.
-static struct axis axis_of(int residue, int lo, int hi, int kernel, int stride, int pad, int dilation)
-{
-	const int first = lo + ((residue - lo) % stride + stride) % stride;
-	const int divisor = gcd(stride, dilation);
-	struct axis axis = {
-		.first = first,
-		.step = stride,
-		.count = first < hi ? (hi - first + stride - 1) / stride : 0,
-		.tap_step = stride / divisor,
-		.tap_position = -(dilation / divisor),
-	};
-	int r = 0;
-
-	while (r < kernel && (residue + pad - r * dilation) % stride != 0)
-		r++;
-	if (r < kernel) {
-		axis.tap_first = r;
-		axis.taps = (kernel - 1 - r) / axis.tap_step + 1;
-		axis.position = (first + pad - r * dilation) / stride;
-	}
-	return axis;
-}
-
-// dy as the A operand: im2col with the class's taps, whose rows step backwards.
-static struct gemm_fetch gather(const struct slab *dy, const struct net_node *conv, const struct axis *y, const struct axis *x,
-				int sample, int64_t samples, int64_t rows)
+// dy as the A operand: im2col with the class's taps, whose rows step backwards, of the step's channels.
+static struct gemm_fetch gather(const struct slab *dy, const struct net_node *conv, const struct lower_axis *y, const struct lower_axis *x,
+				const struct step *from, int64_t rows)
 {
 	const int64_t pixel = 2 * (int64_t)conv->out.channels;
 	struct gemm_fetch fetch = {
-		.base = slab_row(dy, sample, 0) + y->position * (int64_t)dy->pitch_bytes + x->position * pixel,
+		.base = slab_row(dy, from->sample_first, 0) + y->position * (int64_t)dy->pitch_bytes + x->position * pixel +
+			2 * (int64_t)from->channel_lo,
 		.mode = FETCH_K_IN_VECTOR,
 		.taps_y = y->taps,
 		.taps_x = x->taps,
 		.box = {
-			.count = {x->count, y->count, samples},
+			.count = {x->count, y->count, from->sample_count},
 			.stride = {pixel, dy->pitch_bytes, (int64_t)(dy->hi - dy->lo) * dy->pitch_bytes},
 		},
 		.y_first = y->position,
@@ -68,7 +33,7 @@ static struct gemm_fetch gather(const struct slab *dy, const struct net_node *co
 		.tap_y_step = y->tap_position,
 		.tap_x_step = x->tap_position,
 		.chan_delta = 2,
-		.chan_total = conv->out.channels,
+		.chan_total = from->channel_hi - from->channel_lo,
 		.chan_block = rows,
 	};
 
@@ -77,14 +42,14 @@ static struct gemm_fetch gather(const struct slab *dy, const struct net_node *co
 }
 
 // Weights as the B operand: K over (block, r, s, output channel in block), each element followed by input channels.
-static struct gemm_fetch transposed(const struct slab *w, const struct net_node *conv, const struct axis *y, const struct axis *x,
-				    int64_t channel, int64_t rows)
+static struct gemm_fetch transposed(const struct slab *w, const struct net_node *conv, const struct lower_axis *y, const struct lower_axis *x,
+				    const struct step *from, int64_t channel, int64_t rows)
 {
 	const int64_t tap = 2 * (int64_t)conv->in.channels;
 	const int64_t row = tap * conv->conv.kernel_w;
 	const int64_t filter = row * conv->conv.kernel_h;
-	struct gemm_fetch fetch = gemm_fetch_plain(w->offset + y->tap_first * row + x->tap_first * tap + 2 * channel, FETCH_K_OVER_TAPS,
-						   conv->out.channels);
+	struct gemm_fetch fetch = gemm_fetch_plain(slab_channel(w, from->channel_lo, filter / 2, 2) + y->tap_first * row + x->tap_first * tap + 2 * channel,
+						   FETCH_K_OVER_TAPS, from->channel_hi - from->channel_lo);
 
 	fetch.taps_y = y->taps;
 	fetch.taps_x = x->taps;
@@ -94,7 +59,7 @@ static struct gemm_fetch transposed(const struct slab *w, const struct net_node 
 	return fetch;
 }
 
-static int lower_class(struct lower *lower, int step, const struct axis *y, const struct axis *x, struct wc_error *err)
+static int lower_class(struct lower *lower, int step, struct value value, const struct lower_axis *y, const struct lower_axis *x, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
@@ -106,8 +71,9 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 	const struct slab *dx = lower_slab(lower, from->result);
 	const int64_t pixels = from->sample_count * y->count * x->count;
 	const int64_t taps = y->taps * x->taps;
-	const int64_t pixel = 2 * (int64_t)conv->in.channels;
-	struct gemm_fetch a = taps ? gather(dy, conv, y, x, from->sample_first, from->sample_count, lower->params.rows)
+	const int64_t element = dx->kind == SLAB_WIDE ? 4 : 2, pixel = element * conv->in.channels;
+	const int64_t k_total = taps * (from->channel_hi - from->channel_lo);
+	struct gemm_fetch a = taps ? gather(dy, conv, y, x, from, lower->params.rows)
 				   : gemm_fetch_plain(dy->offset, FETCH_K_IN_VECTOR, 1);
 	const int64_t a_first = a.base;
 	const int64_t out_first = slab_row(dx, from->sample_first, (int)y->first) + x->first * pixel;
@@ -117,7 +83,7 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 			.stride = {x->step * pixel, y->step * (int64_t)dx->pitch_bytes, (int64_t)(dx->hi - dx->lo) * dx->pitch_bytes},
 		},
 	};
-	int result = lower_check_conv(lower, from->node, from->sample_count, taps * conv->out.channels, err);
+	int result = lower_check_conv(lower, from->node, from->sample_count, k_total, err);
 
 	for (int64_t m = 0; !result && m < pixels; m += lower->params.acc_rows)
 		for (int64_t n = 0; !result && n < conv->in.channels; n += lower->params.cols) {
@@ -125,9 +91,8 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 
 			if (!op)
 				return WC_ERR_SYSTEM;
-			op->store = LAYOUT_GRAD;
-			op->tensor = conv->inputs[0];
-			op->k_total = taps * conv->out.channels;
+			op->value = value;
+			op->k_total = k_total;
 			op->m_first = (int)m;
 			op->m_count = (int)min64(pixels - m, lower->params.acc_rows);
 			op->n_first = (int)n;
@@ -139,7 +104,7 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 			op->x_step = (int)x->step;
 			op->x_count = (int)x->count;
 
-			const struct gemm_fetch b = taps ? transposed(w, conv, y, x, n, lower->params.rows)
+			const struct gemm_fetch b = taps ? transposed(w, conv, y, x, from, n, lower->params.rows)
 							 : gemm_fetch_plain(w->offset, FETCH_K_IN_VECTOR, 1);
 
 			if (taps) {
@@ -151,11 +116,14 @@ static int lower_class(struct lower *lower, int step, const struct axis *y, cons
 				lower_access(op, DEPEND_BUFFER, false, w->offset, w->offset + (int64_t)w->bytes);
 			}
 			walk_start(&out.box, m, out.start);
-			out.base = out_first + lower_box_offset(&out.box, out.start) + 2 * n;
+			out.base = out_first + lower_box_offset(&out.box, out.start) + element * n;
+			if (dx->kind == SLAB_WIDE && !from->first_cut)
+				lower_access_span(op, false, lower_span(dx, op, y->first, y->step, 0, 0, conv->in.height));
 			lower_access_span(op, true, lower_span(dx, op, y->first, y->step, 0, 0, conv->in.height));
 			gemm_put_a(&op->command.gemm, &a);
 			gemm_put_b(&op->command.gemm, &b);
 			gemm_put_out(&op->command.gemm, &out);
+			lower_sum_slices(op, from, dx);
 			result = lower_tile(lower, op, err);
 		}
 	return result;
@@ -166,17 +134,18 @@ int lower_data_gradient(struct lower *lower, int step, struct wc_error *err)
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
 	const struct net_conv *c = &conv->conv;
+	const struct value value = lower_made_gradient(lower, from);
 
 	for (int residue_y = 0; residue_y < c->stride_h; residue_y++) {
-		const struct axis y = axis_of(residue_y, from->lo, from->hi, c->kernel_h, c->stride_h, c->pad_h, c->dilation_h);
+		const struct lower_axis y = lower_axis_of(residue_y, from->lo, from->hi, c->kernel_h, c->stride_h, c->pad_h, c->dilation_h);
 
 		for (int residue_x = 0; residue_x < c->stride_w; residue_x++) {
-			const struct axis x = axis_of(residue_x, 0, conv->in.width, c->kernel_w, c->stride_w, c->pad_w, c->dilation_w);
+			const struct lower_axis x = lower_axis_of(residue_x, 0, conv->in.width, c->kernel_w, c->stride_w, c->pad_w, c->dilation_w);
 			int result;
 
 			if (!y.count || !x.count)
 				continue;
-			result = lower_class(lower, step, &y, &x, err);
+			result = lower_class(lower, step, value, &y, &x, err);
 			if (result)
 				return result;
 		}

@@ -68,6 +68,14 @@ struct op lower_all_pixels(const struct op *op, int64_t pixels)
 	return all;
 }
 
+void lower_sum_slices(struct op *op, const struct step *from, const struct slab *dx)
+{
+	if (dx->kind != SLAB_WIDE)
+		return;
+	op->command.gemm.flags = (uint16_t)(GEMM_FP32 | (from->first_cut ? 0 : GEMM_PRELOAD));
+	op->command.gemm.pre_base = from->first_cut ? 0 : op->command.gemm.out_base;
+}
+
 int lower_tile(struct lower *lower, struct op *op, struct wc_error *err)
 {
 	op->command.gemm.m_rows = (uint16_t)op->m_count;

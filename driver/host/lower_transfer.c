@@ -63,17 +63,66 @@ static struct box filter_box(const struct lower *lower, const struct step *from,
 	return box;
 }
 
-// A normalization's parameters or their gradients.
+// A normalization's parameters or their gradients; numbers of samples.
 static struct box vector_box(const struct lower *lower, const struct slab *slab, enum layout_store store)
 {
 	return (struct box){.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, 0), .gbuf = slab->offset, .row_bytes = slab->bytes, .rows = 1};
 }
 
+// Elements of an array of parameters: one row, or masters and momenta.
+static struct box array_box(const struct lower *lower, const struct slab *slab)
+{
+	const int64_t element = slab->kind == SLAB_UPDATE_WEIGHT ? 2 : 4, bytes = element * (slab->hi - slab->lo);
+	struct box box = {
+		.dram = (int64_t)layout_array(lower->layout, slab->kind, slab->node, slab->array) + element * slab->lo,
+		.gbuf = slab->offset, .row_bytes = bytes, .rows = 1,
+	};
+
+	if (slab->kind == SLAB_UPDATE_STATE) {
+		box.rows = 2;
+		box.dram_stride = (int64_t)layout_momentum_stride(lower->layout, slab->node, slab->array);
+		box.gbuf_stride = (int64_t)round_up((uint64_t)bytes, lower->params.bus_bytes);
+	}
+	return box;
+}
+
+static bool is_update(enum slab_kind kind)
+{
+	return kind == SLAB_UPDATE_GRADIENT || kind == SLAB_UPDATE_STATE || kind == SLAB_UPDATE_WEIGHT;
+}
+
 static struct box box_of(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
 {
+	if (is_update(slab->kind))
+		return array_box(lower, slab);
 	if (layout_is_filters(store))
 		return filter_box(lower, from, slab, store);
 	return slab->sample_count ? map_box(lower, from, slab, store) : vector_box(lower, slab, store);
+}
+
+// The same rows in DRAM as in the buffer.
+static struct op_rows rows_in_memory(const struct lower *lower, struct op_rows rows, const struct box *box, enum layout_store store)
+{
+	const struct layout_place *place = layout_place(lower->layout, store, rows.value.node);
+
+	rows.base = (uint64_t)box->dram;
+	if (is_update(rows.value.kind)) {
+		rows.vector_stride = (uint64_t)box->dram_stride;
+	} else {
+		rows.row_stride = place->row_bytes;
+		rows.sample_stride = place->sample_bytes;
+	}
+	return rows;
+}
+
+// What the slab holds of the rows that are moved.
+static struct op_rows rows_in_buffer(const struct lower *lower, const struct step *from)
+{
+	const struct slab *slab = lower_slab(lower, from->source);
+	const bool moves_part = slab->kind == SLAB_GRAD;
+	const struct value value = moves_part ? lower_sum_so_far(lower, from, from->source) : lower_value(lower, from, from->source);
+
+	return lower_rows(lower, from, from->source, is_update(slab->kind) ? (struct rows){0, 1} : (struct rows){from->lo, from->hi}, value);
 }
 
 int lower_transfer(struct lower *lower, int step, struct wc_error *err)
@@ -82,8 +131,9 @@ int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 	const struct slab *slab = lower_slab(lower, from->source);
 	const bool kept = from->op == STEP_TAKE || from->op == STEP_KEEP;
 	const bool store = from->op == STEP_STORE || from->op == STEP_KEEP;
-	const enum layout_store place = layout_store_of(slab->kind, kept);
+	const enum layout_store place = is_update(slab->kind) ? LAYOUT_WEIGHT : layout_store_of(slab->kind, kept);
 	const struct box box = box_of(lower, from, slab, place);
+	const struct op_rows in_buffer = rows_in_buffer(lower, from), in_memory = rows_in_memory(lower, in_buffer, &box, place);
 	const int64_t bus = lower->params.bus_bytes;
 	const int64_t dram_span = (box.rows - 1) * box.dram_stride + (box.row_bytes + bus - 1) / bus * bus;
 	const int64_t gbuf_span = (box.rows - 1) * box.gbuf_stride + box.row_bytes;
@@ -100,9 +150,11 @@ int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 	if (!op)
 		return WC_ERR_SYSTEM;
 	op->store = place;
-	op->tensor = slab->node;
-	// Slices are loaded ahead, so each channel is at a cut of its own.
-	op->cut = slab->kind == SLAB_WGRAD ? lower->cuts[slab->node][from->lo] : 0;
+	op->value = in_buffer.value;
+	op->operands[op->operand_count++] = store ? in_buffer : in_memory;
+	op->results[op->result_count++] = store ? in_memory : in_buffer;
+	// Masters and momenta are read as they were and written as they become.
+	op->results[0].value.stage = op->value.stage = store && slab->kind == SLAB_UPDATE_STATE ? 1 : op->value.stage;
 
 	command = &op->command.load;
 	command->dram_addr = (uint64_t)box.dram;

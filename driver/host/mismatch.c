@@ -3,39 +3,50 @@
 // Names of elements; see mismatch.h.
 #include "driver/host/mismatch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
-struct mismatch_element mismatch_element_at(const struct net *net, enum layout_store store, int node, uint64_t index)
+struct mismatch_element mismatch_element_at(const struct net *net, const struct value *value, int sample, int row, int vector, uint64_t index)
 {
-	const struct net_node *of = &net->nodes[node];
-	struct mismatch_element element = {.store = store, .node = node};
+	const struct net_node *of = &net->nodes[value->node];
+	struct mismatch_element element = {.value = *value, .sample = sample, .y = row, .vector = vector, .at = index};
 
-	if (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD) {
-		const uint64_t channels = (uint64_t)of->in.channels;
-		const uint64_t kernel_h = (uint64_t)of->conv.kernel_h, kernel_w = (uint64_t)of->conv.kernel_w;
+	if (value_is_filters(value->kind)) {
+		const uint64_t channels = (uint64_t)of->in.channels, kernel_w = (uint64_t)of->conv.kernel_w;
 
 		element.c = (int)(index % channels);
 		element.s = (int)(index / channels % kernel_w);
-		element.r = (int)(index / channels / kernel_w % kernel_h);
-		element.k = (int)(index / channels / kernel_w / kernel_h);
-		return element;
+		element.r = (int)(index / channels / kernel_w);
+		element.k = row;
+	} else if (value_is_map(value->kind)) {
+		element.c = (int)(index % (uint64_t)of->out.channels);
+		element.x = (int)(index / (uint64_t)of->out.channels);
+	} else {
+		element.k = row;
 	}
-	const uint64_t channels = (uint64_t)of->out.channels, width = (uint64_t)of->out.width, height = (uint64_t)of->out.height;
-
-	element.c = (int)(index % channels);
-	element.x = (int)(index / channels % width);
-	element.y = (int)(index / channels / width % height);
-	element.sample = (int)(index / channels / width / height);
 	return element;
 }
 
 void mismatch_element_name(const struct net *net, const struct mismatch_element *element, char *text, size_t size)
 {
-	char name[128];
+	const struct value_shape shape = value_shape_of(net, 1, &element->value);
+	char name[192], sample[32] = "", row[32] = "";
 
-	layout_tensor_name(net, element->store, element->node, name, sizeof(name));
-	if (element->store == LAYOUT_WEIGHT || element->store == LAYOUT_WGRAD)
+	value_name(net, &element->value, name, sizeof(name));
+	if (value_is_filters(element->value.kind)) {
 		snprintf(text, size, "%s k %d r %d s %d c %d", name, element->k, element->r, element->s, element->c);
-	else
+		return;
+	}
+	if (value_is_map(element->value.kind)) {
 		snprintf(text, size, "%s sample %d y %d x %d channel %d", name, element->sample, element->y, element->x, element->c);
+		return;
+	}
+	if (shape.samples)
+		snprintf(sample, sizeof(sample), " sample %d", element->sample);
+	if (shape.rows > 1)
+		snprintf(row, sizeof(row), " %s %d", shape.samples ? "y" : "channel", element->y);
+	if (shape.vectors > 1)
+		snprintf(text, size, "%s%s%s vector %d element %" PRIu64, name, sample, row, element->vector, element->at);
+	else
+		snprintf(text, size, "%s%s%s element %" PRIu64, name, sample, row, element->at);
 }

@@ -7,7 +7,7 @@
 #include "driver/host/layout.h"
 #include "wc_commands.h"
 
-void layout_tensor_name(const struct net *net, enum layout_store store, int node, char *text, size_t size)
+void layout_store_name(const struct net *net, enum layout_store store, int node, char *text, size_t size)
 {
 	static const char *const forms[] = {
 		[LAYOUT_ACT] = "act:",
@@ -27,6 +27,9 @@ void layout_tensor_name(const struct net *net, enum layout_store store, int node
 		[LAYOUT_SUMS] = "sums of ",
 		[LAYOUT_ROW_STATISTICS] = "row statistics of ",
 		[LAYOUT_ROW_SUMS] = "row sums of ",
+		[LAYOUT_LABELS] = "labels of ",
+		[LAYOUT_LOSSES] = "losses of ",
+		[LAYOUT_OPTIMIZER] = "masters and momenta of ",
 	};
 
 	snprintf(text, size, "%s%s", forms[store], net->nodes[node].name);
@@ -75,7 +78,7 @@ void layout_describe(const struct layout *layout, uint64_t address, char *text, 
 				continue;
 			const uint64_t offset = address - place->base;
 
-			layout_tensor_name(layout->net, (enum layout_store)store, node, name, sizeof(name));
+			layout_store_name(layout->net, (enum layout_store)store, node, name, sizeof(name));
 			if (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD) {
 				describe_weight(layout->net, node, offset / (store == LAYOUT_WGRAD ? 4 : 2), where, sizeof(where));
 				snprintf(text, size, "%s, %s", name, where);

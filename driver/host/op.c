@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "traces/alloc.h"
+#include "wc_programs.h"
 
 enum { CAPACITY_MIN = 4096 };
 
@@ -72,7 +73,7 @@ struct op_pixel op_pixel(const struct op *op, int m)
 	};
 }
 
-const char *op_kind_name(enum op_kind kind)
+const char *op_name(const struct op *op)
 {
 	static const char *const names[] = {
 		[OP_LOAD] = "load",
@@ -82,7 +83,8 @@ const char *op_kind_name(enum op_kind kind)
 		[OP_FORWARD] = "forward",
 		[OP_DATA_GRADIENT] = "data_gradient",
 		[OP_WEIGHT_GRADIENT] = "weight_gradient",
+		[OP_BIAS_GRADIENT] = "bias_gradient",
 	};
 
-	return names[kind];
+	return op->kind == OP_SIMD ? wc_simd_texts[op->command.simd.program].name : names[op->kind];
 }

@@ -10,6 +10,7 @@
 
 #include "driver/host/depend.h"
 #include "driver/host/layout.h"
+#include "driver/host/value.h"
 #include "wc_commands.h"
 
 enum op_kind {
@@ -17,16 +18,50 @@ enum op_kind {
 	OP_STORE,
 	OP_RELU,
 	OP_RELU_GRADIENT,
+	OP_SIMD,
 	OP_FORWARD,         // GEMM tiles from here on
 	OP_DATA_GRADIENT,
 	OP_WEIGHT_GRADIENT,
+	OP_BIAS_GRADIENT,
 };
+
+// Where rows of values lie that a command reads or writes: in the global buffer, or in DRAM. Rows lo, lo + row_step, ... of each sample; of each
+// row some vectors; of each vector `count` elements in runs: run r is elements first + r run_step .. + run, and lies at base + r run_stride beyond its
+// sample's, row's and vector's distance from the first ones.
+struct op_rows {
+	struct value value;
+	int sample_first, sample_count; // 0, 1 where there are no samples
+	int lo, hi, row_step;
+	int vector_first, vector_count;
+	uint64_t first, count, run, run_step; // elements
+	int bits;                       // of an element
+	int step;                       // only elements at multiples of it mean something
+	uint64_t base;                  // byte of the first of all
+	uint64_t sample_stride, row_stride, vector_stride, run_stride;
+};
+
+static inline int op_rows_count(const struct op_rows *rows)
+{
+	return (rows->hi - rows->lo + rows->row_step - 1) / rows->row_step;
+}
+
+static inline uint64_t op_rows_runs(const struct op_rows *rows)
+{
+	return (rows->count + rows->run - 1) / rows->run;
+}
+
+// Whether they hold an element, and the byte in which it begins.
+bool op_rows_hold(const struct op_rows *rows, int sample, int row, int vector, uint64_t element);
+uint64_t op_rows_address(const struct op_rows *rows, int sample, int row, int vector, uint64_t element);
+
+enum { OP_ROWS_MAX = 8, OP_RESULTS_MAX = 2 };
 
 union op_command {
 	uint8_t bytes[WC_COMMAND_BYTES];
 	struct wc_load_command load; // STORE has the same layout
 	struct wc_gemm_command gemm;
 	struct wc_vector_command vector;
+	struct wc_simd_command simd;
 };
 
 _Static_assert(sizeof(struct wc_store_command) == sizeof(struct wc_load_command), "one layout for transfers");
@@ -35,17 +70,19 @@ struct op {
 	enum op_kind kind;
 	int step;                // index in the program
 	int node;                // the operator; transfers: the tensor's node
-	enum layout_store store; // of the tensor that is moved or made
-	int tensor;              // its node
+	struct value value;      // what is made or moved; if several are, the first
+	enum layout_store store; // transfers: of which place
 	int sample_first, sample_count;
 	int lo, hi;              // rows of that tensor; of weights, output channels
-	int cut;                 // weight gradients: how many cuts the sums contain, less one
 	// Tiles. Row m of the tile is pixel m_first + m of the pixels (n, y, x) below in that order, n counted from
 	// sample_first; column c is channel n_first + c. Weight gradient: row m is output channel
 	// m_first + m, column c is flat (r, s, c) index n_first + c.
 	int m_first, m_count, n_first, n_count;
 	int y_first, y_step, y_count, x_first, x_step, x_count;
 	int64_t k_total;
+	// Rows that are read, and those that are written; of tiles neither. A LOAD's results are in the buffer, a STORE's in DRAM.
+	struct op_rows operands[OP_ROWS_MAX], results[OP_RESULTS_MAX];
+	int operand_count, result_count;
 	struct depend_access accesses[DEPEND_ACCESS_MAX];
 	int access_count;
 	bool done;               // the device has reported its end
@@ -86,7 +123,19 @@ struct op_pixel {
 };
 struct op_pixel op_pixel(const struct op *op, int m);
 
-// "forward", "data_gradient", "weight_gradient", "relu", "relu_gradient", "load", "store".
-const char *op_kind_name(enum op_kind kind);
+// Of the pixels of its tensor; not of parameters.
+static inline bool op_is_map_tile(const struct op *op)
+{
+	return op->kind == OP_FORWARD || op->kind == OP_DATA_GRADIENT;
+}
+
+// Whether a tile's results are 32 bits.
+static inline bool op_is_fp32(const struct op *op)
+{
+	return op->value.kind == SLAB_WIDE || !op_is_map_tile(op);
+}
+
+// "forward", "weight_gradient", "load", ...; of a SIMD its program: "max_pool".
+const char *op_name(const struct op *op);
 
 #endif

@@ -8,18 +8,6 @@
 #include "csim/golden/half.h"
 #include "traces/alloc.h"
 
-uint64_t optimizer_array_count(const struct net_node *node, enum parameter_array array)
-{
-	switch (array) {
-	case ARRAY_FILTERS:
-		return (uint64_t)net_weights(node);
-	case ARRAY_BIAS:
-		return node->bias ? (uint64_t)node->out.channels : 0;
-	default:
-		return node->op == NET_GN ? (uint64_t)node->out.channels : 0;
-	}
-}
-
 uint16_t *optimizer_parameters(const struct data *data, int node, enum parameter_array array)
 {
 	uint16_t **const arrays[ARRAY_COUNT] = {data->weights, data->bias, data->gamma, data->beta};
@@ -31,7 +19,7 @@ static int init_array(struct optimizer *optimizer, int node, enum parameter_arra
 {
 	struct optimizer_array *of = &optimizer->arrays[node][array];
 
-	of->count = optimizer_array_count(&optimizer->data->net->nodes[node], array);
+	of->count = program_array_count(&optimizer->data->net->nodes[node], array);
 	if (!of->count)
 		return 0;
 	of->master = wc_alloc(of->count, sizeof(*of->master));

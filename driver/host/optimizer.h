@@ -20,8 +20,6 @@ struct optimizer {
 	struct optimizer_array (*arrays)[ARRAY_COUNT]; // [node_count], owned
 };
 
-// Elements of a node's array; 0: it has none.
-uint64_t optimizer_array_count(const struct net_node *node, enum parameter_array array);
 // Where the data have it.
 uint16_t *optimizer_parameters(const struct data *data, int node, enum parameter_array array);
 

@@ -12,6 +12,7 @@ struct run {
 	const struct run_options *options;
 	struct run_result *result;
 	struct expect *expect;
+	struct program_whole whole;
 	struct program program;
 	struct layout layout;
 	struct wc_memory memory;
@@ -32,6 +33,9 @@ struct run {
 // Expand, lay out, make the device, place the inputs. On failure what is there is released by run_tear_down().
 int run_set_up(struct run *run, struct wc_error *err);
 void run_tear_down(struct run *run);
+
+// Images and labels, or the output's gradient, to their places.
+int run_place_batch(struct run *run, struct wc_error *err);
 
 // Callbacks of the device; `context` is the run. What they find is in run->failure and run->observed.
 int run_on_tile_row(void *context, const struct wc_tile_row *row);

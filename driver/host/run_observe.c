@@ -49,7 +49,7 @@ int run_on_tile_row(void *context, const struct wc_tile_row *row)
 		return 0;
 	if (!op_is_tile(op)) {
 		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device drains a tile for command %" PRIu32 ", a %s", row->command_index,
-				       op_kind_name(op->kind));
+				       op_name(op));
 		return run->failure;
 	}
 	result = compare_tile_row(&run->compare, row->command_index, op, row, &run->observed);

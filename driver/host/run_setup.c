@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver/host/run_internal.h"
+#include "driver/plan/rows.h"
 #include "traces/alloc.h"
 
 // Work of a step for the progress line, in MACs; transfers and vectors count a little.
@@ -14,12 +15,13 @@ static double step_work(const struct program *program, const struct step *step)
 	const struct net_node *node = &program->net->nodes[step->node];
 	const double rows = (double)step->sample_count * (step->hi - step->lo);
 
-	if (node->op != NET_CONV || step->op == STEP_LOAD || step->op == STEP_STORE || step->op == STEP_TAKE || step->op == STEP_KEEP)
+	if ((node->op != NET_CONV && node->op != NET_FC) ||
+	    (step->op != STEP_FORWARD && step->op != STEP_DATA_GRADIENT && step->op != STEP_WEIGHT_GRADIENT))
 		return 1;
-	const double weights = (double)net_conv_weights(node);
+	const double weights = (double)net_weights(node);
 
 	if (step->op == STEP_DATA_GRADIENT)
-		return rows * node->in.width * weights / (node->conv.stride_h * node->conv.stride_w);
+		return rows * node->in.width * weights / (node->conv.stride_h * node->conv.stride_w) * (step->channel_hi - step->channel_lo) / node->out.channels;
 	return rows * node->out.width * weights * (step->channel_hi - step->channel_lo) / node->out.channels;
 }
 
@@ -36,18 +38,68 @@ static void place_rows(struct run *run, enum layout_store store, int node, const
 		}
 }
 
-static void place_inputs(struct run *run)
+// The vectors of a value that is there before the run, as the golden model knows them.
+static int place_values(struct run *run, enum layout_store store, int node, struct wc_error *err)
 {
-	const struct net *net = run->options->net;
+	const struct value value = {.kind = layout_kind_of(store), .node = node};
+	const struct value_shape shape = value_shape_of(run->options->net, run->layout.batch, &value);
+	const struct layout_place *place = layout_place(&run->layout, store, node);
+
+	for (int row = 0; place->bytes && row < shape.rows; row++)
+		for (int vector = 0; vector < shape.vectors; vector++) {
+			const void *values = expect_values(run->expect, &value, 0, row, vector, err);
+			const uint64_t address = layout_address(&run->layout, store, node, 0, row) +
+						 (uint64_t)vector * round_up(value_vector_bytes(&shape), run->layout.bus_bytes);
+
+			if (!values)
+				return WC_ERR_SYSTEM;
+			memcpy(wc_memory_at(&run->memory, address, value_vector_bytes(&shape)), values, value_vector_bytes(&shape));
+		}
+	return 0;
+}
+
+// Masters and momenta of an array.
+static int place_array(struct run *run, int node, enum parameter_array array, struct wc_error *err)
+{
+	const struct value value = {.kind = SLAB_UPDATE_STATE, .node = node, .array = array};
+	const struct value_shape shape = value_shape_of(run->options->net, run->layout.batch, &value);
+
+	for (int vector = 0; shape.count && vector < shape.vectors; vector++) {
+		const void *values = expect_values(run->expect, &value, 0, 0, vector, err);
+		const uint64_t address = layout_array(&run->layout, SLAB_UPDATE_STATE, node, array) +
+					 (uint64_t)vector * layout_momentum_stride(&run->layout, node, array);
+
+		if (!values)
+			return WC_ERR_SYSTEM;
+		memcpy(wc_memory_at(&run->memory, address, value_vector_bytes(&shape)), values, value_vector_bytes(&shape));
+	}
+	return 0;
+}
+
+static int place_parameters(struct run *run, struct wc_error *err)
+{
+	static const enum layout_store stores[] = {LAYOUT_WEIGHT, LAYOUT_BIAS, LAYOUT_PARAMETERS};
+	const int nodes = run->options->net->node_count;
+	int result = 0;
+
+	for (int node = 0; node < nodes; node++) {
+		for (size_t i = 0; !result && i < sizeof(stores) / sizeof(*stores); i++)
+			result = place_values(run, stores[i], node, err);
+		for (enum parameter_array array = 0; !result && run->whole.update && array < ARRAY_COUNT; array++)
+			result = place_array(run, node, array, err);
+	}
+	return result;
+}
+
+int run_place_batch(struct run *run, struct wc_error *err)
+{
 	const struct data *data = run->options->data;
-	const int last = net->node_count - 1;
+	const int last = run->options->net->node_count - 1;
 
 	place_rows(run, LAYOUT_ACT, 0, (const uint8_t *)data->images, collect_row_bytes(&run->collect, COLLECT_ACT, 0));
-	place_rows(run, LAYOUT_GRAD, last, (const uint8_t *)data->gradient, collect_row_bytes(&run->collect, COLLECT_GRAD, last));
-	for (int node = 0; node < net->node_count; node++)
-		if (net->nodes[node].op == NET_CONV)
-			place_rows(run, LAYOUT_WEIGHT, node, (const uint8_t *)data->weights[node],
-				   collect_row_bytes(&run->collect, COLLECT_WGRAD, node) / 2);
+	if (data->gradient)
+		place_rows(run, LAYOUT_GRAD, last, (const uint8_t *)data->gradient, collect_row_bytes(&run->collect, COLLECT_GRAD, last));
+	return data->labels ? place_values(run, LAYOUT_LABELS, last, err) : 0;
 }
 
 static int trace_headers(struct run *run, struct wc_error *err)
@@ -75,9 +127,12 @@ int run_set_up(struct run *run, struct wc_error *err)
 	const struct run_options *options = run->options;
 	int result;
 
+	run->whole = (struct program_whole){
+		.loss = options->net->nodes[options->net->node_count - 1].op == NET_LOSS, .update = run->expect->optimizer != NULL,
+	};
 	if ((options->dump && (result = collect_dump_prepare(options->dump, err))) ||
-	    (result = program_expand(&run->program, options->schedule, options->net, err)) ||
-	    (result = layout_init(&run->layout, options->schedule, options->net, RUN_RING_ENTRIES, err)) ||
+	    (result = program_expand_whole(&run->program, options->schedule, options->net, run->whole, err)) ||
+	    (result = layout_init(&run->layout, options->schedule, options->net, run->whole, RUN_RING_ENTRIES, err)) ||
 	    (result = wc_memory_init(&run->memory, options->device.params.bus_bytes, run->layout.region_bytes, err)))
 		return result;
 	layout_bind(&run->layout, &run->memory);
@@ -86,9 +141,12 @@ int run_set_up(struct run *run, struct wc_error *err)
 	    (result = collect_init(&run->collect, options->net, options->schedule->batch, err)) ||
 	    (result = device_open(&options->device, &run->memory, options->seed, &run->backend, err)))
 		return result;
-	place_inputs(run);
+	run->lower.loss_scale = options->data->loss_scale / (float)options->schedule->batch;
+	if (run->expect->optimizer)
+		run->lower.sgd = run->expect->optimizer->sgd;
 	expect_restart(run->expect);
-	if ((result = host_trace_open(&run->trace, &run->program, &options->device.params, options->trace, options->golden_trace, options->trace_level,
+	if ((result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
+	    (result = host_trace_open(&run->trace, &run->program, &options->device.params, options->trace, options->golden_trace, options->trace_level,
 				      err)) ||
 	    (result = trace_headers(run, err)) ||
 	    (result = compare_init(&run->compare, &run->program, &run->layout, run->expect, &run->collect, run->backend, host_trace_wanted(&run->trace), err)))

@@ -30,19 +30,23 @@ int host_trace_header(struct host_trace *trace, const char *key, const char *val
 	return !result && trace->golden ? wct_writer_header(trace->golden, key, value, err) : result;
 }
 
-static enum wct_phase phase_of(const struct op *op)
+static enum wct_phase phase_of(const struct host_trace *trace, const struct op *op)
 {
-	switch (op->kind) {
-	case OP_FORWARD:
-	case OP_RELU:
-		return WCT_PHASE_FORWARD;
-	case OP_DATA_GRADIENT:
-	case OP_RELU_GRADIENT:
-		return WCT_PHASE_DATA_GRADIENT;
-	case OP_WEIGHT_GRADIENT:
+	const struct step *step = &trace->program->steps[op->step];
+
+	switch (step->op) {
+	case STEP_LOAD:
+	case STEP_STORE:
+	case STEP_TAKE:
+	case STEP_KEEP:
+		return WCT_PHASE_NONE;
+	case STEP_WEIGHT_GRADIENT:
+	case STEP_BIAS_GRADIENT:
+	case STEP_ONES:
+	case STEP_UPDATE:
 		return WCT_PHASE_WEIGHT_GRADIENT;
 	default:
-		return WCT_PHASE_NONE;
+		return step->phase == SCHED_FORWARD ? WCT_PHASE_FORWARD : WCT_PHASE_DATA_GRADIENT;
 	}
 }
 
@@ -56,10 +60,10 @@ static void start(const struct host_trace *trace, struct wct_event *event, enum 
 	event->command = command;
 	if (!op)
 		return;
-	event->phase = phase_of(op);
+	event->phase = phase_of(trace, op);
 	event->layer = op->node;
 	event->layer_name = trace->program->net->nodes[op->node].name;
-	if (op->store != LAYOUT_WEIGHT && op->store != LAYOUT_WGRAD) {
+	if (!value_is_parameters(op->value.kind)) {
 		wct_event_set_coord(event, WCT_SAMPLE, op->sample_first);
 		wct_event_set_coord(event, WCT_SAMPLES, op->sample_count);
 		wct_event_set_coord(event, WCT_ROW, op->lo);
@@ -72,10 +76,10 @@ static void start(const struct host_trace *trace, struct wct_event *event, enum 
 		wct_event_set_coord(event, WCT_M_FIRST, op->m_first);
 		wct_event_set_coord(event, WCT_N_FIRST, op->n_first);
 	}
-	if (op->kind == OP_FORWARD || op->kind == OP_DATA_GRADIENT)
+	if (op_is_map_tile(op))
 		wct_event_set_coord(event, WCT_M_PER_SAMPLE, (int64_t)op->y_count * op->x_count);
-	if (op->kind == OP_WEIGHT_GRADIENT)
-		wct_event_set_coord(event, WCT_CUT, op->cut);
+	if (op_is_tile(op) && !op_is_map_tile(op))
+		wct_event_set_coord(event, WCT_CUT, op->value.stage);
 }
 
 static void set_opcode(struct wct_event *event, uint8_t opcode)
@@ -85,6 +89,7 @@ static void set_opcode(struct wct_event *event, uint8_t opcode)
 		[WC_OP_STORE] = "store",
 		[WC_OP_GEMM] = "gemm",
 		[WC_OP_VECTOR] = "vector",
+		[WC_OP_SIMD] = "simd",
 	};
 
 	event->command_info.opcode = opcode;
@@ -166,13 +171,13 @@ static int write_result(struct host_trace *trace, bool golden, const struct comp
 		out.tile.rows = (uint32_t)compare->tile_rows;
 		out.tile.cols = (uint32_t)op->n_count;
 		out.tile.waves = (uint32_t)op_waves(op, trace->rows);
-		out.tile.is_fp32 = op->kind == OP_WEIGHT_GRADIENT;
+		out.tile.is_fp32 = op_is_fp32(op);
 		out.tile.bits = golden ? compare->tile_expected : compare->tile_got;
 		out.tile.row_cycles = golden || !has_cycle ? NULL : compare->tile_cycles;
 		if (!out.tile.rows)
 			return 0;
 	} else {
-		layout_tensor_name(compare->net, op->store, op->tensor, name, sizeof(name));
+		value_name(compare->net, &op->value, name, sizeof(name));
 		out.result.opcode = op->command.load.opcode;
 		out.result.name = name;
 		out.result.bytes = compare->digest_bytes;

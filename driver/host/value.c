@@ -3,6 +3,8 @@
 // Shapes of values; see value.h.
 #include "driver/host/value.h"
 
+#include <string.h>
+
 #include "driver/host/optimizer.h"
 #include "driver/plan/operands.h"
 
@@ -53,11 +55,11 @@ struct value_shape value_shape_of(const struct net *net, int batch, const struct
 	case SLAB_SOFTMAX:
 		return (struct value_shape){false, 1, 3, (uint64_t)batch, 32};
 	case SLAB_UPDATE_GRADIENT:
-		return (struct value_shape){false, 1, 1, optimizer_array_count(of, value->array), 32};
+		return (struct value_shape){false, 1, 1, program_array_count(of, value->array), 32};
 	case SLAB_UPDATE_STATE:
-		return (struct value_shape){false, 1, 2, optimizer_array_count(of, value->array), 32};
+		return (struct value_shape){false, 1, 2, program_array_count(of, value->array), 32};
 	case SLAB_UPDATE_WEIGHT:
-		return (struct value_shape){false, 1, 1, optimizer_array_count(of, value->array), 16};
+		return (struct value_shape){false, 1, 1, program_array_count(of, value->array), 16};
 	default:
 		return (struct value_shape){0};
 	}
@@ -68,4 +70,20 @@ int value_step(const struct net *net, const struct value *value, int vector)
 	const bool groups = value->kind == SLAB_ROW_STATISTICS || (value->kind == SLAB_ROW_SUMS && vector < 2);
 
 	return groups ? net->nodes[value->node].group_channels : 1;
+}
+
+uint32_t value_bits(const uint8_t *bytes, int bits, uint64_t i)
+{
+	uint32_t value = 0;
+
+	if (bits >= 16) {
+		memcpy(&value, bytes + i * (uint64_t)bits / 8, (size_t)bits / 8);
+		return value;
+	}
+	for (int b = 0; b < bits; b++) {
+		const uint64_t at = i * (uint64_t)bits + (uint64_t)b;
+
+		value |= (uint32_t)(bytes[at / 8] >> at % 8 & 1) << b;
+	}
+	return value;
 }

@@ -6,6 +6,7 @@
 #define WC_VALUE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "driver/net/net.h"
@@ -19,7 +20,7 @@ struct value {
 	// SLAB_GRAD, SLAB_PART, SLAB_WIDE: index in the node's consumers. They add their parts from the last to the first: of SLAB_GRAD, the one
 	// that has done so last, 0 when the gradient is complete; of the others, whose part it is.
 	int reader;
-	// SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD: the cut that was added last. SLAB_WIDE: output channels of the reader that are in
+	// SLAB_ACT of an add: inputs that are in the sum, 0 when all are. SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD: the cut that was added last. SLAB_WIDE: output channels of the reader that are in
 	// the sum. SLAB_UPDATE_STATE: 0 before the update, 1 behind it.
 	int stage;
 	enum parameter_array array; // SLAB_UPDATE_GRADIENT, SLAB_UPDATE_STATE, SLAB_UPDATE_WEIGHT
@@ -48,5 +49,17 @@ static inline uint64_t value_vector_bytes(const struct value_shape *shape)
 {
 	return (shape->count * (uint64_t)shape->bits + 7) / 8;
 }
+
+// Element `i` of dense elements of `bits` bits.
+uint32_t value_bits(const uint8_t *bytes, int bits, uint64_t i);
+
+// Filters or their gradient; a feature map.
+bool value_is_filters(enum slab_kind kind);
+bool value_is_map(enum slab_kind kind);
+// Parameters, their gradients, or numbers of the loss: not rows of samples.
+bool value_is_parameters(enum slab_kind kind);
+
+// "act:relu2", "weight gradient of conv3", "part of grad:relu1 by conv4".
+void value_name(const struct net *net, const struct value *value, char *text, size_t size);
 
 #endif

@@ -30,6 +30,9 @@ enum net_op {
 	NET_OP_COUNT,
 };
 
+// Of every group normalization; added to the variance.
+#define NET_GN_EPSILON 1e-5f
+
 enum { NET_IMAGE_MAX = 16384 }; // height and width of the image and of any tensor
 
 struct net_shape {

@@ -20,14 +20,14 @@ static bool check_update(struct value_case *c, int node, enum parameter_array ar
 	const struct value weights = {.kind = SLAB_UPDATE_WEIGHT, .node = node, .array = array};
 	bool right = true;
 
-	for (uint64_t i = 0; i < optimizer_array_count(&c->net.nodes[node], array); i++) {
+	for (uint64_t i = 0; i < program_array_count(&c->net.nodes[node], array); i++) {
 		const float w = value_float(c, &before, 0, 0, 0, i), v = value_float(c, &before, 0, 0, 1, i);
 		const float scaled = naive_mul(value_float(c, &gradient, 0, 0, 0, i), 1 / c->data.loss_scale);
 		const float g = naive_add(scaled, naive_mul(sgd->decay, w)), momentum = naive_add(naive_mul(sgd->mu, v), g);
 		const float master = naive_sub(w, naive_mul(sgd->lr, momentum));
 
-		right &= value_bits(c, &after, 0, 0, 0, i) == naive_bits(master) && value_bits(c, &after, 0, 0, 1, i) == naive_bits(momentum) &&
-			 value_bits(c, &weights, 0, 0, 0, i) == naive_narrow(master);
+		right &= value_case_bits(c, &after, 0, 0, 0, i) == naive_bits(master) && value_case_bits(c, &after, 0, 0, 1, i) == naive_bits(momentum) &&
+			 value_case_bits(c, &weights, 0, 0, 0, i) == naive_narrow(master);
 	}
 	return right;
 }
@@ -46,14 +46,14 @@ static void check_gradients(struct value_case *c, int node)
 		const uint64_t at = (uint64_t)k;
 
 		for (uint64_t i = 0; i < filter; i++)
-			cr_assert_eq(value_bits(c, &update[ARRAY_FILTERS], 0, 0, 0, at * filter + i),
-				     value_bits(c, &(struct value){.kind = SLAB_WGRAD, .node = node}, 0, k, 0, i));
+			cr_assert_eq(value_case_bits(c, &update[ARRAY_FILTERS], 0, 0, 0, at * filter + i),
+				     value_case_bits(c, &(struct value){.kind = SLAB_WGRAD, .node = node}, 0, k, 0, i));
 		if (of->bias)
-			cr_assert_eq(value_bits(c, &update[ARRAY_BIAS], 0, 0, 0, at),
-				     value_bits(c, &(struct value){.kind = SLAB_BIAS_WGRAD, .node = node}, 0, k, 0, 0));
+			cr_assert_eq(value_case_bits(c, &update[ARRAY_BIAS], 0, 0, 0, at),
+				     value_case_bits(c, &(struct value){.kind = SLAB_BIAS_WGRAD, .node = node}, 0, k, 0, 0));
 		for (int vector = 0; of->op == NET_GN && vector < 2; vector++)
-			cr_assert_eq(value_bits(c, &update[ARRAY_GAMMA + vector], 0, 0, 0, at),
-				     value_bits(c, &(struct value){.kind = SLAB_PARAMETERS_WGRAD, .node = node}, 0, 0, vector, at));
+			cr_assert_eq(value_case_bits(c, &update[ARRAY_GAMMA + vector], 0, 0, 0, at),
+				     value_case_bits(c, &(struct value){.kind = SLAB_PARAMETERS_WGRAD, .node = node}, 0, 0, vector, at));
 	}
 }
 
@@ -63,7 +63,7 @@ static void check_all(struct value_case *c)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++) {
 			const struct value after = {.kind = SLAB_UPDATE_STATE, .node = node, .array = array, .stage = 1};
 
-			if (!optimizer_array_count(&c->net.nodes[node], array))
+			if (!program_array_count(&c->net.nodes[node], array))
 				continue;
 			check_gradients(c, node);
 			cr_assert(check_update(c, node, array), "%s, array %d", c->net.nodes[node].name, array);

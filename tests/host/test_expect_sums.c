@@ -67,12 +67,12 @@ static bool check_wide(struct value_case *c, const struct value *value, int n, i
 	for (int x = 0; x < of->out.width; x++)
 		for (int k = 0; k < of->out.channels; k++) {
 			const uint64_t at = (uint64_t)(x * of->out.channels + k);
-			const uint32_t bits = value_bits(c, value, n, y, 0, at);
+			const uint32_t bits = value_case_bits(c, value, n, y, 0, at);
 
 			right &= bits == naive_bits(wide(c, conv, value->stage, n, y, x, k));
 			if (value->stage == c->net.nodes[conv].out.channels)
 				right &= naive_narrow(naive_of(bits)) ==
-					 value_bits(c, &(struct value){.kind = SLAB_PART, .node = value->node, .reader = value->reader}, n, y, 0, at);
+					 value_case_bits(c, &(struct value){.kind = SLAB_PART, .node = value->node, .reader = value->reader}, n, y, 0, at);
 		}
 	return right;
 }
@@ -178,11 +178,11 @@ static bool check_filters(struct value_case *c, int node, const struct golden_ra
 
 	for (int k = 0; k < of->out.channels; k++) {
 		for (int i = 0; i < of->conv.kernel_h * of->conv.kernel_w * of->in.channels; i++)
-			right &= value_bits(c, &filters, 0, k, 0, (uint64_t)i) ==
+			right &= value_case_bits(c, &filters, 0, k, 0, (uint64_t)i) ==
 				 naive_bits(filter_gradient(c, node, cuts, count, k, i / of->in.channels / of->conv.kernel_w,
 							    i / of->in.channels % of->conv.kernel_w, i % of->in.channels));
 		if (of->bias)
-			right &= value_bits(c, &bias, 0, k, 0, 0) == naive_bits(filter_gradient(c, node, cuts, count, k, -1, 0, 0));
+			right &= value_case_bits(c, &bias, 0, k, 0, 0) == naive_bits(filter_gradient(c, node, cuts, count, k, -1, 0, 0));
 	}
 	return right;
 }
@@ -200,7 +200,7 @@ static bool check_gamma_and_beta(struct value_case *c, int node, const struct go
 				for (int n = cuts[i].sample_lo; n < cuts[i].sample_hi; n++)
 					for (int y = cuts[i].row_lo; y < cuts[i].row_hi; y++)
 						sum = naive_add(sum, value_float(c, &rows, n, y, 2 + vector, (uint64_t)k));
-			right &= value_bits(c, &sums, 0, 0, vector, (uint64_t)k) == naive_bits(sum);
+			right &= value_case_bits(c, &sums, 0, 0, vector, (uint64_t)k) == naive_bits(sum);
 		}
 	return right;
 }

@@ -180,8 +180,8 @@ static bool check_norm_maps(struct value_case *c, const char *name)
 		const float dx = naive_mul(vector_of(&norm, SLAB_STATISTICS, n, 0, 1, k), centred);
 
 		right &= naive_narrow(naive_add(naive_mul(xhat, gamma), vector_of(&norm, SLAB_PARAMETERS, 0, 0, 1, k))) ==
-			 value_bits(c, &y_of, n, y, 0, at(norm.of, x, k));
-		right &= naive_narrow(dx) == value_bits(c, &dx_of, n, y, 0, at(norm.of, x, k));
+			 value_case_bits(c, &y_of, n, y, 0, at(norm.of, x, k));
+		right &= naive_narrow(dx) == value_case_bits(c, &dx_of, n, y, 0, at(norm.of, x, k));
 	}
 	return right;
 }
@@ -233,7 +233,7 @@ static bool check_relu(struct value_case *c, const char *name)
 	FOR_SHAPE(of->out, n, y, x, k) {
 		const bool passes = value_map(c, SLAB_ACT, input, n, y, x, k) > 0;
 
-		right &= value_bits(c, &mask, n, y, 0, at(of, x, k)) == passes;
+		right &= value_case_bits(c, &mask, n, y, 0, at(of, x, k)) == passes;
 		right &= same(passes ? value_map(c, SLAB_GRAD, node, n, y, x, k) : 0, naive_bits(value_float(c, &part, n, y, 0, at(of, x, k))));
 	}
 	return right;
@@ -260,19 +260,19 @@ static bool check_max_pool(struct value_case *c, const char *name)
 			most = value_map(c, SLAB_ACT, input, n, iy, ix, k);
 			winner = tap;
 		}
-		right &= value_bits(c, &mask, n, y, 0, at(of, x, k)) == (uint32_t)winner && value_map(c, SLAB_ACT, node, n, y, x, k) == most;
+		right &= value_case_bits(c, &mask, n, y, 0, at(of, x, k)) == (uint32_t)winner && value_map(c, SLAB_ACT, node, n, y, x, k) == most;
 	}
 	FOR_SHAPE(in->out, n, iy, ix, k) {
 		float sum = 0;
 
 		for (int y = 0; y < of->out.height; y++)
 			for (int x = 0; x < of->out.width; x++) {
-				const int tap = (int)value_bits(c, &mask, n, y, 0, at(of, x, k));
+				const int tap = (int)value_case_bits(c, &mask, n, y, 0, at(of, x, k));
 
 				if (y * pool->stride_h - pool->pad_h + tap / 3 == iy && x * pool->stride_w - pool->pad_w + tap % 3 == ix)
 					sum = naive_add(sum, value_map(c, SLAB_GRAD, node, n, y, x, k));
 			}
-		right &= naive_narrow(sum) == value_bits(c, &part, n, iy, 0, at(in, ix, k));
+		right &= naive_narrow(sum) == value_case_bits(c, &part, n, iy, 0, at(in, ix, k));
 	}
 	return right;
 }
@@ -302,10 +302,10 @@ static bool check_parts(struct value_case *c, const char *name)
 
 		for (int reader = readers - 1; reader >= 0; reader--) {
 			const struct value part_of = {.kind = SLAB_PART, .node = node, .reader = reader}, sum_of = {.kind = SLAB_GRAD, .node = node, .reader = reader};
-			const uint16_t part = (uint16_t)value_bits(c, &part_of, n, y, 0, at(of, x, k));
+			const uint16_t part = (uint16_t)value_case_bits(c, &part_of, n, y, 0, at(of, x, k));
 
 			sum = reader == readers - 1 ? part : naive_narrow(naive_add(naive_widen(sum), naive_widen(part)));
-			right &= sum == value_bits(c, &sum_of, n, y, 0, at(of, x, k));
+			right &= sum == value_case_bits(c, &sum_of, n, y, 0, at(of, x, k));
 		}
 	}
 	return right;
@@ -360,16 +360,16 @@ static bool check_parameters(struct value_case *c, const char *name)
 
 	for (int k = 0; k < of->out.channels; k++) {
 		for (uint64_t i = 0; i < filter; i++)
-			right &= value_bits(c, &(struct value){.kind = SLAB_WEIGHT, .node = node}, 0, k, 0, i) == c->data.weights[node][(uint64_t)k * filter + i];
+			right &= value_case_bits(c, &(struct value){.kind = SLAB_WEIGHT, .node = node}, 0, k, 0, i) == c->data.weights[node][(uint64_t)k * filter + i];
 		if (!of->bias)
 			continue;
-		right &= value_bits(c, &(struct value){.kind = SLAB_BIAS, .node = node}, 0, k, 0, 0) == c->data.bias[node][k];
-		right &= same(naive_widen(c->data.bias[node][k]), value_bits(c, &(struct value){.kind = SLAB_BIAS_WIDE, .node = node}, 0, k, 0, 0));
+		right &= value_case_bits(c, &(struct value){.kind = SLAB_BIAS, .node = node}, 0, k, 0, 0) == c->data.bias[node][k];
+		right &= same(naive_widen(c->data.bias[node][k]), value_case_bits(c, &(struct value){.kind = SLAB_BIAS_WIDE, .node = node}, 0, k, 0, 0));
 	}
 	for (int k = 0; of->op == NET_GN && k < of->out.channels; k++) {
-		right &= value_bits(c, &(struct value){.kind = SLAB_PARAMETERS, .node = node}, 0, 0, 0, (uint64_t)k) == c->data.gamma[node][k];
-		right &= value_bits(c, &(struct value){.kind = SLAB_PARAMETERS, .node = node}, 0, 0, 1, (uint64_t)k) == c->data.beta[node][k];
-		right &= value_bits(c, &(struct value){.kind = SLAB_GAMMA, .node = node}, 0, 0, 0, (uint64_t)k) == c->data.gamma[node][k];
+		right &= value_case_bits(c, &(struct value){.kind = SLAB_PARAMETERS, .node = node}, 0, 0, 0, (uint64_t)k) == c->data.gamma[node][k];
+		right &= value_case_bits(c, &(struct value){.kind = SLAB_PARAMETERS, .node = node}, 0, 0, 1, (uint64_t)k) == c->data.beta[node][k];
+		right &= value_case_bits(c, &(struct value){.kind = SLAB_GAMMA, .node = node}, 0, 0, 0, (uint64_t)k) == c->data.gamma[node][k];
 	}
 	return right;
 }
@@ -380,7 +380,7 @@ Test(values, of_parameters)
 
 	value_case_begin(&c, value_case_graph);
 	for (uint64_t i = 0; i < 8; i++)
-		cr_expect_eq(value_bits(&c, &(struct value){.kind = SLAB_ONES, .node = 1}, 0, 0, 0, i), 0x3c00);
+		cr_expect_eq(value_case_bits(&c, &(struct value){.kind = SLAB_ONES, .node = 1}, 0, 0, 0, i), 0x3c00);
 	cr_expect(check_parameters(&c, "a1"));
 	cr_expect(check_parameters(&c, "fc"));
 	cr_expect(check_parameters(&c, "a2"));
@@ -398,7 +398,7 @@ static bool check_loss(struct value_case *c, const char *name)
 	bool right = true;
 
 	for (int n = 0; n < VALUE_CASE_BATCH; n++) {
-		const int label = (int)value_bits(c, &(struct value){.kind = SLAB_LABELS, .node = node}, 0, n, 0, 0);
+		const int label = (int)value_case_bits(c, &(struct value){.kind = SLAB_LABELS, .node = node}, 0, n, 0, 0);
 		float most = -INFINITY, sum = 0;
 
 		right &= label == c->data.labels[n];
@@ -406,15 +406,15 @@ static bool check_loss(struct value_case *c, const char *name)
 			most = fmaxf(most, value_map(c, SLAB_ACT, logits, n, 0, 0, k));
 		for (int k = 0; k < classes; k++)
 			sum = naive_add(sum, golden_exp(naive_sub(value_map(c, SLAB_ACT, logits, n, 0, 0, k), most)));
-		right &= same(most, value_bits(c, &softmax, 0, 0, 0, (uint64_t)n));
-		right &= same(golden_reciprocal(sum), value_bits(c, &softmax, 0, 0, 1, (uint64_t)n));
-		right &= same(golden_log(sum), value_bits(c, &softmax, 0, 0, 2, (uint64_t)n));
-		right &= same(naive_sub(golden_log(sum), naive_sub(value_map(c, SLAB_ACT, logits, n, 0, 0, label), most)), value_bits(c, &losses, 0, n, 0, 0));
+		right &= same(most, value_case_bits(c, &softmax, 0, 0, 0, (uint64_t)n));
+		right &= same(golden_reciprocal(sum), value_case_bits(c, &softmax, 0, 0, 1, (uint64_t)n));
+		right &= same(golden_log(sum), value_case_bits(c, &softmax, 0, 0, 2, (uint64_t)n));
+		right &= same(naive_sub(golden_log(sum), naive_sub(value_map(c, SLAB_ACT, logits, n, 0, 0, label), most)), value_case_bits(c, &losses, 0, n, 0, 0));
 		for (int k = 0; k < classes; k++) {
 			const float p = naive_mul(golden_exp(naive_sub(value_map(c, SLAB_ACT, logits, n, 0, 0, k), most)), golden_reciprocal(sum));
 			const float dz = naive_mul(k == label ? naive_sub(p, 1) : p, c->data.loss_scale / VALUE_CASE_BATCH);
 
-			right &= naive_narrow(dz) == value_bits(c, &grad, n, 0, 0, (uint64_t)k);
+			right &= naive_narrow(dz) == value_case_bits(c, &grad, n, 0, 0, (uint64_t)k);
 		}
 	}
 	return right;

@@ -73,7 +73,7 @@ static void expect_at(const struct rig *rig, const struct tiles *tiles, int tile
 	cr_expect_eq(mismatch->kind, MISMATCH_TILE, "%s", what);
 	cr_expect_eq(mismatch->command, tiles->index[tile], "%s: command %" PRIu32, what, mismatch->command);
 	cr_expect_eq(mismatch->op.node, op->node, "%s: layer %d", what, mismatch->op.node);
-	cr_expect_eq(mismatch->op.kind, op->kind, "%s: %s", what, op_kind_name(mismatch->op.kind));
+	cr_expect_eq(mismatch->op.kind, op->kind, "%s: %s", what, op_name(&mismatch->op));
 	cr_expect(mismatch->m >= 0 && mismatch->m < op->m_count, "%s: row %d", what, mismatch->m);
 	cr_expect_neq(mismatch->got, mismatch->expected, "%s", what);
 }
@@ -99,7 +99,7 @@ static int weight_or_accumulator(struct rig *rig, const struct tiles *tiles, enu
 
 	snprintf(what, sizeof(what), "%s %dx%d seed %" PRIu64 ".%" PRIu64 ": %s:command=%" PRIu32 ",wave=%d,row=%d,column=%d,bit=%d (%s)", planner, rows,
 		 rig->device.params.cols, draw->seed, draw->stream, weight ? "weight" : "accumulator", fault.command, fault.wave, fault.row, fault.column,
-		 fault.bit, op_kind_name(op->kind));
+		 fault.bit, op_name(op));
 	rig->options.fault.device = fault;
 	status = rig_run(rig);
 	if (!status)
@@ -134,7 +134,7 @@ static int operand(struct rig *rig, const struct tiles *tiles, struct draw *draw
 	element = access->lo + 2 * (uint64_t)pick(draw, (int64_t)(access->hi - access->lo) / 2);
 	rig->options.fault.device = (struct wc_fault){.kind = WC_FAULT_BUFFER, .command = tiles->index[tile], .address = element + 1, .bit = 5};
 	snprintf(what, sizeof(what), "%s %dx%d seed %" PRIu64 ".%" PRIu64 ": buffer:command=%" PRIu32 ",address=%" PRIu64 ",bit=5 (%s)", planner,
-		 rig->device.params.rows, rig->device.params.cols, draw->seed, draw->stream, tiles->index[tile], element + 1, op_kind_name(op->kind));
+		 rig->device.params.rows, rig->device.params.cols, draw->seed, draw->stream, tiles->index[tile], element + 1, op_name(op));
 	status = rig_run(rig);
 	if (!status)
 		return 0;
@@ -146,7 +146,7 @@ static int operand(struct rig *rig, const struct tiles *tiles, struct draw *draw
 	cr_expect(diagnosis->stage == STAGE_BUFFER || diagnosis->stage == STAGE_PRELOAD, "%s: %s: %s", what, diagnosis_stage_name(diagnosis->stage),
 		  diagnosis->text[0]);
 	// Sums are fp32: their element begins at a multiple of four.
-	cr_expect(diagnosis->has_address && diagnosis->address == (rig->result.mismatch.is_fp32 && diagnosis->address != element ? element & ~3ull : element),
+	cr_expect(diagnosis->has_address && diagnosis->address == (rig->result.mismatch.bits == 32 && diagnosis->address != element ? element & ~3ull : element),
 		  "%s: address %" PRIu64, what, diagnosis->address);
 	return 1;
 }

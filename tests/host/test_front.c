@@ -164,13 +164,13 @@ static void expect_bytes(enum op_kind kind, int n, bool mask, enum mismatch_kind
 	spoil.address = kind == OP_LOAD ? found.op.command.load.gbuf_addr
 			: kind == OP_STORE ? found.op.command.load.dram_addr
 			: mask ? found.op.command.vector.aux_base : found.op.command.vector.dst_base;
-	mask |= found.op.store == LAYOUT_MASK && kind != OP_RELU_GRADIENT;
+	mask |= found.op.value.kind == SLAB_MASK;
 	spoil.address += !mask;
 	expect(&rig, rig_run(&rig), found.index, mismatch, stage);
-	cr_expect_eq(rig.result.mismatch.is_bit, mask);
+	cr_expect_eq(rig.result.mismatch.bits == 1, mask);
 	cr_expect_eq(rig.result.mismatch.different, 1);
 	cr_expect_gt(rig.result.mismatch.compared, 1);
-	cr_expect_eq(rig.result.mismatch.element.node, found.op.tensor);
+	cr_expect_eq(rig.result.mismatch.element.value.node, found.op.value.node);
 	if (mask)
 		cr_expect_eq(rig.result.mismatch.element.c, 6);
 	if (stage == STAGE_LOAD || stage == STAGE_STORE) {
@@ -178,7 +178,7 @@ static void expect_bytes(enum op_kind kind, int n, bool mask, enum mismatch_kind
 
 		cr_expect_eq(rig.result.diagnosis.address, spoil.address - !mask);
 		// DRAM is spoken of as tensors.
-		layout_tensor_name(&rig.net, found.op.store, found.op.tensor, where, sizeof(where));
+		layout_store_name(&rig.net, found.op.store, found.op.value.node, where, sizeof(where));
 		cr_expect(strstr(rig.result.diagnosis.text[0], where), "no '%s' in: %s", where, rig.result.diagnosis.text[0]);
 	}
 	find_release(&found);
@@ -229,7 +229,7 @@ Test(front, a_bit_behind_a_masks_last_element_is_compared_too)
 	spoil.address = found.op.command.vector.aux_base + 7;
 	cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%s", rig.err.text);
 	cr_expect_eq(rig.result.mismatch.kind, MISMATCH_VECTOR);
-	cr_expect(rig.result.mismatch.is_bit);
+	cr_expect_eq(rig.result.mismatch.bits, 1);
 	cr_expect_eq(rig.result.mismatch.command, found.index);
 	find_release(&found);
 	rig_stop(&rig);

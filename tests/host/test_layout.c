@@ -24,7 +24,7 @@ Test(layout, places_are_aligned_apart_and_named)
 
 		rig_start(&rig, net_yaml, planners[p], 8, 8, 3, 16384, 32, 1);
 		cr_assert(rig.planned);
-		cr_assert_eq(layout_init(&layout, &rig.schedule, &rig.net, 1024, &rig.err), 0);
+		cr_assert_eq(layout_init(&layout, &rig.schedule, &rig.net, (struct program_whole){0}, 1024, &rig.err), 0);
 		cr_assert_eq(wc_memory_init(&memory, 32, layout.region_bytes, &rig.err), 0);
 		layout_bind(&layout, &memory);
 		for (int a = 0; a < LAYOUT_STORE_COUNT * rig.net.node_count; a++) {

@@ -109,12 +109,12 @@ Test(run, bytes_beyond_the_prediction_are_measured)
 // Elements of a command's result.
 static uint64_t elements_of(const struct net *net, const struct op *op)
 {
-	const struct net_node *of = &net->nodes[op->tensor];
+	const struct net_node *of = &net->nodes[op->value.node];
 	const uint64_t rows = (uint64_t)(op->hi - op->lo);
 
 	if (op_is_tile(op))
 		return (uint64_t)op->m_count * (uint64_t)op->n_count;
-	if (op->store == LAYOUT_WEIGHT || op->store == LAYOUT_WGRAD)
+	if (value_is_filters(op->value.kind))
 		return rows * (uint64_t)(net_conv_weights(of) / of->out.channels);
 	return rows * (uint64_t)op->sample_count * (uint64_t)of->out.width * (uint64_t)of->out.channels;
 }
@@ -176,8 +176,8 @@ Test(run, what_it_stored_is_compared_once_more_in_the_end)
 		cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%zu: %s", i, rig.err.text);
 		// The last command's own store is looked at as its result.
 		cr_expect(rig.result.mismatch.kind == MISMATCH_FINAL || rig.result.mismatch.command == found.queue.end - 1, "%zu", i);
-		cr_expect_eq(rig.result.mismatch.element.store, places[i].store);
-		cr_expect_eq(rig.result.mismatch.element.node, places[i].node);
+		cr_expect_eq(rig.result.mismatch.element.value.kind, layout_kind_of(places[i].store));
+		cr_expect_eq(rig.result.mismatch.element.value.node, places[i].node);
 		cr_expect_eq(places[i].store == LAYOUT_WEIGHT || places[i].store == LAYOUT_WGRAD ? rig.result.mismatch.element.k : rig.result.mismatch.element.y,
 			     places[i].row);
 		cr_expect_eq(rig.result.diagnosis.stage, rig.result.mismatch.kind == MISMATCH_FINAL ? STAGE_MEMORY : STAGE_STORE);

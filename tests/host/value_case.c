@@ -72,7 +72,7 @@ static const uint8_t *bytes_of(struct value_case *c, const struct value *value, 
 	return bytes;
 }
 
-uint32_t value_bits(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element)
+uint32_t value_case_bits(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element)
 {
 	const struct value_shape shape = value_shape_of(&c->net, c->data.batch, value);
 	const uint8_t *bytes = bytes_of(c, value, sample, row, vector);
@@ -89,7 +89,7 @@ uint32_t value_bits(struct value_case *c, const struct value *value, int sample,
 
 float value_float(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element)
 {
-	const uint32_t bits = value_bits(c, value, sample, row, vector, element);
+	const uint32_t bits = value_case_bits(c, value, sample, row, vector, element);
 
 	return value_shape_of(&c->net, c->data.batch, value).bits == 16 ? naive_widen((uint16_t)bits) : naive_of(bits);
 }

@@ -23,7 +23,7 @@ void value_case_end(struct value_case *c);
 int value_case_node(const struct value_case *c, const char *name);
 
 // Bits of an element, and what they stand for (fp16 or fp32).
-uint32_t value_bits(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element);
+uint32_t value_case_bits(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element);
 float value_float(struct value_case *c, const struct value *value, int sample, int row, int vector, uint64_t element);
 // Flip a bit of a value's first element where the golden run keeps it: of a number its exponent's highest, so that no rounding hides it.
 void value_plant(struct value_case *c, const struct value *value);

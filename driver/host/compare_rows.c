@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of values, in the global buffer or in DRAM, against the golden model.
+#include <assert.h>
+#include <string.h>
+
+#include "csim/golden/half.h"
+#include "driver/host/compare_internal.h"
+#include "traces/alloc.h"
+#include "traces/wct.h"
+
+void compare_record(struct compare *compare, enum mismatch_kind kind, uint32_t command, const struct op *op, uint64_t cycle)
+{
+	compare->mismatch = (struct mismatch){.kind = kind, .command = command, .cycle = cycle};
+	if (op)
+		compare->mismatch.op = *op;
+}
+
+void compare_record_value(struct compare *compare, const struct mismatch_element *element, int bits, uint32_t got, uint32_t expected)
+{
+	struct mismatch *mismatch = &compare->mismatch;
+
+	mismatch->element = *element;
+	mismatch->bits = bits;
+	mismatch->got = got;
+	mismatch->expected = expected;
+	if (bits >= 16)
+		mismatch->ulps = bits == 32 ? golden_float_ulps(got, expected) : golden_half_ulps((uint16_t)got, (uint16_t)expected);
+}
+
+// Its bytes, gaps between runs included; in scratch if they come from the buffer.
+static const uint8_t *bytes_of(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, uint64_t address)
+{
+	const uint64_t bytes = (op_rows_runs(rows) - 1) * rows->run_stride + (rows->run * (uint64_t)rows->bits + 7) / 8;
+
+	if (source->in_memory)
+		return wc_memory_at(compare->backend->memory, address, bytes);
+	if (bytes > compare->scratch_bytes) {
+		wc_free(compare->scratch);
+		compare->scratch = wc_alloc(bytes, 1);
+		compare->scratch_bytes = compare->scratch ? bytes : 0;
+	}
+	if (compare->scratch)
+		compare->backend->ops->buffer_read(compare->backend, (uint32_t)address, compare->scratch, (uint32_t)bytes);
+	return compare->scratch;
+}
+
+// One row's vector.
+struct span {
+	int sample, row, vector;
+	const uint8_t *got, *expected; // the first run's first element; the first element of the dense vector
+};
+
+static void differ(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, const struct span *span, uint64_t index, uint32_t got,
+		   uint32_t expected)
+{
+	if (compare->mismatch.kind == MISMATCH_NONE) {
+		const struct mismatch_element element =
+			mismatch_element_at(compare->net, &rows->value, span->sample, span->row, span->vector, index);
+
+		compare_record(compare, source->kind, source->command, source->op, source->cycle);
+		compare_record_value(compare, &element, rows->bits, got, expected);
+	}
+	compare->mismatch.different++;
+}
+
+static void digest(struct compare *compare, const uint8_t *got, const uint8_t *expected, uint64_t bytes)
+{
+	if (!compare->keep_tile)
+		return;
+	compare->digest_got = wct_digest_bytes(compare->digest_got, got, bytes);
+	compare->digest_expected = wct_digest_bytes(compare->digest_expected, expected, bytes);
+	compare->digest_bytes += bytes;
+}
+
+// One run of `count` elements from `index` on, whose bytes begin at `got`.
+static int compare_run(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, const struct span *span, uint64_t index,
+		       const uint8_t *got, uint64_t count)
+{
+	const uint64_t bytes = (count * (uint64_t)rows->bits + 7) / 8;
+	const uint8_t *expected = span->expected + index * (uint64_t)rows->bits / 8;
+	bool any = false;
+
+	assert(rows->bits >= 16 || index == 0);
+	if (rows->step == 1) {
+		digest(compare, got, expected, bytes);
+		if (!memcmp(got, expected, bytes))
+			return 0;
+	}
+	for (uint64_t i = (uint64_t)rows->step - 1 - (index + (uint64_t)rows->step - 1) % (uint64_t)rows->step; i < count; i += (uint64_t)rows->step) {
+		const uint32_t g = value_bits(got, rows->bits, i), e = value_bits(expected, rows->bits, i);
+
+		if (rows->step > 1)
+			digest(compare, (const uint8_t *)&g, (const uint8_t *)&e, sizeof(g));
+		if (g == e)
+			continue;
+		any = true;
+		differ(compare, source, rows, span, index + i, g, e);
+	}
+	// Bits behind a row's last field are written as zero, so they too must agree; name the last element then.
+	if (rows->step == 1 && !any)
+		differ(compare, source, rows, span, index + count - 1, got[bytes - 1], expected[bytes - 1]);
+	return any || rows->step == 1 ? WC_ERR_MISMATCH : 0;
+}
+
+static int worse(int a, int b)
+{
+	return a && a != WC_ERR_MISMATCH ? a : b ? b : a;
+}
+
+static int compare_vector(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct span *span, struct wc_error *err)
+{
+	const uint64_t compared = (rows->count + (uint64_t)rows->step - 1) / (uint64_t)rows->step;
+	int result = 0;
+
+	span->got = bytes_of(compare, source, rows, op_rows_address(rows, span->sample, span->row, span->vector, rows->first));
+	if (!span->got)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a row of '%s'", compare->net->nodes[rows->value.node].name);
+	span->expected = expect_values(compare->expect, &rows->value, span->sample, span->row, span->vector, err);
+	if (!span->expected)
+		return WC_ERR_SYSTEM;
+	compare->counts.elements += compared;
+	compare->result_elements += compared;
+	for (uint64_t run = 0; run < op_rows_runs(rows); run++) {
+		const uint64_t done = run * rows->run, count = rows->count - done < rows->run ? rows->count - done : rows->run;
+
+		result = worse(result, compare_run(compare, source, rows, span, rows->first + run * rows->run_step, span->got + run * rows->run_stride, count));
+	}
+	return result;
+}
+
+int compare_rows(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct wc_error *err)
+{
+	int result = 0;
+
+	for (int sample = rows->sample_first; sample < rows->sample_first + rows->sample_count; sample++)
+		for (int row = rows->lo; row < rows->hi; row += rows->row_step)
+			for (int i = 0; i < rows->vector_count && (!result || result == WC_ERR_MISMATCH); i++) {
+				struct span span = {.sample = sample, .row = row, .vector = rows->vector_first + i};
+
+				result = worse(result, compare_vector(compare, source, rows, &span, err));
+			}
+	return result;
+}
+
+// The tensor that complete rows of a value are kept as; -1: they are not.
+static int collected_as(const struct compare_source *source, const struct value *value)
+{
+	switch (value->kind) {
+	case SLAB_ACT:
+		return value->stage ? -1 : COLLECT_ACT;
+	case SLAB_GRAD:
+		return value->reader ? -1 : COLLECT_GRAD;
+	case SLAB_MASK:
+		return COLLECT_MASK;
+	case SLAB_WGRAD:
+		// Sums that leave the chip for the last time stay.
+		return source->in_memory ? COLLECT_WGRAD : -1;
+	default:
+		return -1;
+	}
+}
+
+int compare_collect(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct wc_error *err)
+{
+	const int kind = collected_as(source, &rows->value);
+	const struct net_node *of = &compare->net->nodes[rows->value.node];
+
+	if (kind < 0 || rows->value.node == 0)
+		return 0;
+	for (int sample = rows->sample_first; sample < rows->sample_first + rows->sample_count; sample++)
+		for (int row = rows->lo; row < rows->hi; row += rows->row_step) {
+			const uint64_t at = kind == COLLECT_WGRAD ? (uint64_t)row : (uint64_t)sample * (uint64_t)of->out.height + (uint64_t)row;
+			const uint8_t *got = bytes_of(compare, source, rows, op_rows_address(rows, sample, row, rows->vector_first, rows->first));
+			uint8_t *kept = collect_row(compare->collect, (enum collect_kind)kind, rows->value.node, at, err);
+
+			if (!got || !kept)
+				return WC_ERR_SYSTEM;
+			for (uint64_t run = 0; run < op_rows_runs(rows); run++)
+				memcpy(kept + (rows->first + run * rows->run_step) * (uint64_t)rows->bits / 8, got + run * rows->run_stride,
+				       (rows->run * (uint64_t)rows->bits + 7) / 8);
+		}
+	return 0;
+}
+
+int compare_advance(struct compare *compare, const struct op *op, struct wc_error *err)
+{
+	const bool norm = op->value.kind == SLAB_PARAMETERS_WGRAD;
+	const struct golden_range range = {
+		.sample_lo = op->sample_first,
+		.sample_hi = op->sample_first + op->sample_count,
+		.row_lo = norm ? 0 : op->lo,
+		.row_hi = norm ? compare->net->nodes[op->node].out.height : op->hi,
+	};
+
+	return expect_advance(compare->expect, op->node, op->value.stage, range, err);
+}
