@@ -251,13 +251,18 @@ int usage_latest(const struct usage *usage, uint32_t offset, uint32_t bytes)
 
 int usage_record(struct usage *usage, uint32_t offset, uint32_t bytes, int last)
 {
-	uint32_t end = offset + bytes;
-	int from = span_at(usage, offset), to = span_at(usage, end - 1);
-	int tail_last = usage->spans[to].last;
-	uint32_t tail_end = to + 1 < usage->count ? usage->spans[to + 1].start : usage->bytes;
+	uint32_t end = offset + bytes, tail_end;
 	struct usage_span made[3];
-	int count = 0, removed = to - from + 1;
+	int from, to, tail_last, count = 0, removed;
 
+	// The index of a pool of one element has no bits.
+	if (!bytes)
+		return 0;
+	from = span_at(usage, offset);
+	to = span_at(usage, end - 1);
+	tail_last = usage->spans[to].last;
+	tail_end = to + 1 < usage->count ? usage->spans[to + 1].start : usage->bytes;
+	removed = to - from + 1;
 	if (usage->count + 2 > usage->capacity) {
 		struct usage_span *spans = reallocarray(usage->spans, (size_t)usage->capacity * 2, sizeof(*spans));
 
