@@ -26,7 +26,7 @@ struct stream {
 	bool load, bias;
 	struct rows taps;       // of the kernel
 	struct slice now, next; // filters -1 past the last slice
-	struct slice before;    // the one before `now`; its place becomes that of the one behind `next`
+	struct slice before;    // the one before `now`; its place becomes that of the one behind `next`, if slices are loaded
 };
 
 static int widen(struct expansion *x, int bias, int wide)
@@ -56,7 +56,7 @@ static int add_slice_bias(struct expansion *x, const struct stream *stream, stru
 	slice->bias = expand_weight_slab(x, stream->kind == SLAB_WGRAD ? SLAB_BIAS_WGRAD : SLAB_BIAS, stream->node, filters.lo, filters.hi);
 	if (slice->bias < 0)
 		return slice->bias;
-	if (stream->before.bias >= 0)
+	if (stream->load && stream->before.bias >= 0)
 		x->root[slice->bias] = x->root[stream->before.bias];
 	return stream->load ? expand_weight_transfer(x, STEP_LOAD, slice->bias) : 0;
 }
@@ -73,7 +73,7 @@ static struct slice add_slice(struct expansion *x, struct stream *stream, int lo
 	slice.filters = expand_filter_slab(x, stream->kind, stream->node, (struct rows){ lo, slice_end(conv, policy, lo) }, stream->taps);
 	if (slice.filters < 0)
 		*rc = slice.filters;
-	else if (stream->before.filters >= 0)
+	else if (stream->load && stream->before.filters >= 0)
 		x->root[slice.filters] = x->root[stream->before.filters];
 	if (!*rc && stream->load)
 		*rc = expand_weight_transfer(x, STEP_LOAD, slice.filters);
@@ -224,9 +224,11 @@ static int sliced_sums(struct expansion *x, struct step step)
 		rc = expand_step(x, step);
 		if (!rc)
 			rc = expand_bias_gradient(x, step, stream.now.bias);
-		// Both buffers are held: the next slice is worked on while this one is stored.
-		expand_touch(x, stream.next.filters, x->program->step_count - 1);
-		expand_touch(x, stream.next.bias, x->program->step_count - 1);
+		// Where earlier sums are read both buffers are held; where they are not, one is enough.
+		if (stream.load) {
+			expand_touch(x, stream.next.filters, x->program->step_count - 1);
+			expand_touch(x, stream.next.bias, x->program->step_count - 1);
+		}
 		if (!rc)
 			rc = expand_weight_transfer(x, STEP_STORE, stream.now.filters);
 		if (!rc && stream.now.bias >= 0)
