@@ -90,7 +90,8 @@ static uint64_t statistics(const struct graph_machine *machine, const struct sch
 	if (last)
 		bytes += pieces(machine, 2 * samples, q);
 	bytes += pieces(machine, (backward ? 4 : 2) * samples * (last ? at->out.height : rows), q);
-	if (!backward)
+	// The shift, unless the input's rows are all there.
+	if (!backward && rows < at->out.height)
 		bytes += pieces(machine, samples, q);
 	if (backward)
 		bytes += pieces(machine, 2 * samples, q) + (machine->group->weight[node].resident ? 0 : h) +

@@ -207,3 +207,24 @@ Test(device_rules, the_text_is_refused_where_it_has_no_meaning)
 	expect_refused(&graph_cases[GRAPH_CONCAT], "split o=0:6 view", "split both=0:6", "'both' is a view of its pieces and is not split");
 	expect_refused(&graph_cases[GRAPH_ODD], "accounting paper", "array 4x4\nbus 16\naccounting device", "which the device has not");
 }
+
+static const char norm_net[] = "name: gn\ninput: {height: 2, width: 2, channels: 1}\nnodes:\n  - {name: c, op: conv, channels: 16, kernel: 1}\n"
+			       "  - {name: g, op: gn, group_channels: 8}\n  - {name: gp, op: global_pool}\n  - {name: loss, op: loss}\n";
+static const char norm_forward[] = "schedule 1\nnet gn\nbatch 2\narray 4x4\nbuffer 4096\nbus 16\ngroup forward c gp\nsub_batch 1\nstrip 0\n"
+				   "load act:input=0:2\ncompute act:c=0:2\nfree act:input\nstore act:c=0:2\nstatistics g=0:2\ncompute act:g=0:2\n"
+				   "compute act:gp=0:1\nstore act:gp=0:1\n";
+
+// Rows of c have 64 bytes, q has 64. The first pixels are in c's slab when the rows' sums become statistics, if these are all there; else they have been set apart.
+Test(device_rules, sums_of_all_rows_need_no_room_for_their_shift)
+{
+	const struct graph_case all = {"gn", norm_net, norm_forward};
+	struct check_result result = proven(&all, norm_forward);
+
+	cr_expect_eq(result.peak_bytes, 2 * 64 + 2 * 64 + 2 * 2 * 64, "%lu", result.peak_bytes);
+	cr_expect_eq(result.peak.statement, 4);
+	result = proven_replaced(&all, "statistics g=0:2\n", 0, "");
+	cr_expect_eq(result.peak_bytes, 2 * 64 + 2 * 64 + 2 * 2 * 64, "%lu", result.peak_bytes);
+	result = proven_replaced(&all, "statistics g=0:2\n", 0, "statistics g=0:1\nstatistics g=1:2\n");
+	cr_expect_eq(result.peak_bytes, 2 * 64 + 2 * 64 + 2 * 2 * 64 + 64, "%lu", result.peak_bytes);
+	cr_expect_eq(result.peak.statement, 5);
+}

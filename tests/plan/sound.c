@@ -52,6 +52,27 @@ static void check_split(const char *what, const struct program *program, int ind
 	cr_assert_neq(program->slabs[step->result].offset, program->slabs[step->source].offset, "%s, step %d: a part is in place before the last", what, index);
 }
 
+// What a normalization's sums are shifted by: of all rows at once it is in the input, else it has a slab.
+static void check_shift(const char *what, const struct program *program, int index)
+{
+	const struct step *step = &program->steps[index];
+	const int height = program->net->nodes[step->node].out.height;
+
+	if (step->op != STEP_ROW_SUMS && step->op != STEP_COMBINE)
+		return;
+	if (step->mask >= 0)
+		cr_assert_eq(program->slabs[step->mask].kind, SLAB_SHIFT, "%s, step %d", what, index);
+	if (step->phase == SCHED_BACKWARD) {
+		cr_assert_lt(step->mask, 0, "%s, step %d: shift", what, index);
+	} else if (step->op == STEP_ROW_SUMS) {
+		cr_assert_eq(step->mask < 0, step->hi - step->lo == height, "%s, step %d: shift of rows %d:%d", what, index, step->lo, step->hi);
+	} else {
+		cr_assert_neq(step->mask < 0, step->operand < 0, "%s, step %d: shift", what, index);
+		cr_assert(step->operand < 0 || (program->slabs[step->operand].kind == SLAB_ACT && program->slabs[step->operand].lo == 0 &&
+						program->slabs[step->operand].node == program->net->nodes[step->node].inputs[0]), "%s, step %d: shift", what, index);
+	}
+}
+
 static void check_step(const char *what, const struct program *program, int index)
 {
 	const struct step *step = &program->steps[index];
@@ -63,10 +84,7 @@ static void check_step(const char *what, const struct program *program, int inde
 			  program->slabs[slabs[i]].first_step, program->slabs[slabs[i]].last_step);
 	check_slices(what, program, index);
 	check_split(what, program, index);
-	if (step->op == STEP_ROW_SUMS && step->phase == SCHED_FORWARD)
-		cr_assert(step->mask >= 0 && program->slabs[step->mask].kind == SLAB_SHIFT, "%s, step %d: no shift", what, index);
-	if (step->op == STEP_COMBINE)
-		cr_assert_eq(step->mask >= 0, step->phase == SCHED_FORWARD, "%s, step %d: shift", what, index);
+	check_shift(what, program, index);
 }
 
 static bool works_in_place(const struct slab *a, const struct slab *b)

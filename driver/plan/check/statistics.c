@@ -139,8 +139,9 @@ static uint64_t statistics_room(const struct check_state *state, const struct sc
 	bool sums = makes_sums(state, statement), made = part != NORM_SOME;
 
 	bytes = samples * rows * (sums ? 4 : 2) * q + (made ? result : 0);
+	// All rows at once are shifted by what is in the input.
 	if (!sums)
-		return bytes + samples * q;
+		return bytes + (part == NORM_WHOLE ? 0 : samples * q);
 	bytes += result + (check_group(state)->weight[node].resident ? 0 : check_h_bytes(state, node));
 	return bytes + (made && !check_group(state)->wgrad[node].resident ? 2 * q : 0);
 }

@@ -82,12 +82,12 @@ static int prepare(struct expansion *x, struct step *sums, int height)
 {
 	const bool forward = x->group->phase == SCHED_FORWARD, all = sums->lo == 0 && sums->hi == height;
 
-	if (forward && !all && sums->lo > 0)
-		sums->mask = load_vectors(x, SLAB_SHIFT, sums->node);
-	else if (forward)
-		sums->mask = expand_map_slab(x, SLAB_SHIFT, sums->node, one);
-	if (forward)
+	if (forward && all)
+		return 0;
+	if (forward) {
+		sums->mask = sums->lo > 0 ? load_vectors(x, SLAB_SHIFT, sums->node) : expand_map_slab(x, SLAB_SHIFT, sums->node, one);
 		return sums->mask < 0 ? sums->mask : 0;
+	}
 	sums->vectors = load_vectors(x, SLAB_STATISTICS, sums->node);
 	if (sums->vectors < 0)
 		return sums->vectors;
@@ -126,6 +126,9 @@ static int make_sums(struct expansion *x, int node, struct rows rows)
 		return rc ? rc : expand_rows_transfer(x, STEP_STORE, sums.result, rows);
 	combine.source = sums.result;
 	combine.mask = sums.mask;
+	// What no slab has been shifted by is still in the input.
+	if (forward && sums.mask < 0)
+		combine.operand = sums.source;
 	combine.result = expand_map_slab(x, forward ? SLAB_STATISTICS : SLAB_SUMS, node, one);
 	if (combine.result < 0)
 		return combine.result;
