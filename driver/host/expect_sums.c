@@ -101,7 +101,6 @@ int expect_advance(struct expect *expect, int node, int cut, struct golden_range
 		result = begin_cut(expect, node, cut, err);
 	if (result)
 		return result;
-	expect_forget_update(expect);
 	expect->cut[node] = cut;
 	expect->range[node] = range;
 	expect->covered[node] += (uint64_t)(range.sample_hi - range.sample_lo) * (uint64_t)(range.row_hi - range.row_lo);

@@ -78,8 +78,10 @@ static bool check_group_sums(struct value_case *c, const char *name, enum slab_k
 						sums[0] = naive_add(sums[0], d);
 						sums[1] = naive_add(sums[1], square);
 					}
+				// In a group's first channel; nothing in the others.
 				for (int i = 0; i < 2; i++)
-					right &= same(sums[i], naive_bits(vector_of(&norm, kind, n, y, i, first)));
+					for (int k = 0; k < norm.width; k++)
+						right &= same(k ? 0 : sums[i], naive_bits(vector_of(&norm, kind, n, y, i, first + k)));
 			}
 	return right;
 }
