@@ -64,7 +64,7 @@ static void check_start(struct value_case *c)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++) {
 			const struct value state = {.kind = SLAB_UPDATE_STATE, .node = node, .array = array};
 
-			for (uint64_t i = 0; i < optimizer_array_count(&c->net.nodes[node], array); i++) {
+			for (uint64_t i = 0; i < program_array_count(&c->net.nodes[node], array); i++) {
 				cr_assert_eq(value_float(c, &state, 0, 0, 0, i), naive_widen(optimizer_parameters(&c->data, node, array)[i]));
 				cr_assert_eq(value_bits(c, &state, 0, 0, 1, i), 0);
 			}
