@@ -20,7 +20,9 @@ static int run_pool(struct expect *expect, int node, const uint16_t *x, uint16_t
 
 	if (expect->net->nodes[node].op != NET_MAX_POOL)
 		return golden_average_pool(&pool, x, all_rows(expect, node), act, err);
-	expect->index[node] = wc_alloc(golden_pool_index_bytes(&pool) + 1, 1);
+	// There from before, if a run of this operator failed.
+	if (!expect->index[node])
+		expect->index[node] = wc_alloc(golden_pool_index_bytes(&pool) + 1, 1);
 	if (!expect->index[node])
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the indices of '%s'", expect->net->nodes[node].name);
 	return golden_max_pool(&pool, x, all_rows(expect, node), act, expect->index[node], err);
@@ -34,7 +36,8 @@ static int run_norm(struct expect *expect, int node, const uint16_t *x, uint16_t
 	struct golden_norm_sums *rows = wc_alloc(groups * (size_t)norm.height, sizeof(*rows)), *totals = wc_alloc(groups, sizeof(*totals));
 	int result;
 
-	expect->statistics[node] = wc_alloc(groups, sizeof(**expect->statistics));
+	if (!expect->statistics[node])
+		expect->statistics[node] = wc_alloc(groups, sizeof(**expect->statistics));
 	if (!rows || !totals || !expect->statistics[node])
 		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for the statistics of '%s'", expect->net->nodes[node].name);
 	else
