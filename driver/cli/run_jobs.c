@@ -38,10 +38,10 @@ static int prepare(const struct run_job *job, struct expect *expect, struct wc_e
 	const int last = job->net->node_count - 1;
 
 	for (int node = 1; node <= last && !*job->stop; node++)
-		if (!expect_act(expect, node, err))
+		if (job->net->nodes[node].op != NET_LOSS && !expect_act(expect, node, err))
 			return WC_ERR_SYSTEM;
 	for (int node = last - 1; job->problem->plan.phases == PLAN_ALL && node > 0 && !*job->stop; node--)
-		if (!expect_grad(expect, node, err))
+		if (job->net->nodes[node].has_gradient && !expect_grad(expect, node, err))
 			return WC_ERR_SYSTEM;
 	return 0;
 }

@@ -36,6 +36,15 @@ int compare_init(struct compare *compare, const struct program *program, const s
 	return 0;
 }
 
+void compare_restart(struct compare *compare)
+{
+	for (int i = 0; i < LAYOUT_STORE_COUNT * compare->net->node_count; i++) {
+		wc_free(compare->stored[i]);
+		compare->stored[i] = NULL;
+	}
+	compare->updated = false;
+}
+
 void compare_release(struct compare *compare)
 {
 	if (compare->stored)

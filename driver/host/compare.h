@@ -47,6 +47,8 @@ struct compare {
 
 int compare_init(struct compare *compare, const struct program *program, const struct layout *layout, struct expect *expect,
 		 struct collect *collect, struct wc_backend *backend, bool keep_tile, struct wc_error *err);
+// The program begins again: what the last step left in DRAM is no longer known.
+void compare_restart(struct compare *compare);
 void compare_release(struct compare *compare);
 
 // One drained row. Differences in later rows of a tile that has one already are counted only. The tile is complete when

@@ -10,19 +10,20 @@
 #include "traces/alloc.h"
 
 // Cuts of each output channel, or of a normalization's parameters as a whole.
+static int cut_count(const struct net_node *node)
+{
+	return node->op == NET_CONV || node->op == NET_FC ? node->out.channels : node->op == NET_GN;
+}
+
 static int init_cuts(struct lower *lower, int node, struct wc_error *err)
 {
 	const struct net_node *of = &lower->program->net->nodes[node];
-	const int channels = of->op == NET_CONV || of->op == NET_FC ? of->out.channels : of->op == NET_GN;
+	const int channels = cut_count(of);
 
 	if (!channels)
 		return 0;
 	lower->cuts[node] = wc_alloc((size_t)channels, sizeof(**lower->cuts));
-	if (!lower->cuts[node])
-		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d channels", channels);
-	for (int channel = 0; channel < channels; channel++)
-		lower->cuts[node][channel] = -1;
-	return 0;
+	return lower->cuts[node] ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d channels", channels);
 }
 
 // With one reader a gradient is complete when it is made.
@@ -53,7 +54,18 @@ int lower_init(struct lower *lower, const struct program *program, const struct 
 		if (!result)
 			result = init_readers(lower, node, err);
 	}
+	if (!result)
+		lower_restart(lower);
 	return result;
+}
+
+void lower_restart(struct lower *lower)
+{
+	const struct net *net = lower->program->net;
+
+	for (int node = 0; node < net->node_count; node++)
+		for (int channel = 0; channel < cut_count(&net->nodes[node]); channel++)
+			lower->cuts[node][channel] = -1;
 }
 
 void lower_release(struct lower *lower)

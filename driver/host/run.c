@@ -2,6 +2,7 @@
 //
 // The run loop: feed the ring, step the device; then the results. See run.h.
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "driver/host/clock.h"
@@ -162,6 +163,77 @@ static const char *how_ended(int status)
 	return !status ? NULL : status == WC_ERR_MISMATCH ? "mismatch" : status == WC_ERR_STOPPED ? "interrupted" : "failed";
 }
 
+// The mean of the losses that lie in DRAM.
+static double mean_loss(struct run *run)
+{
+	const struct net *net = run->options->net;
+	const int loss = net->node_count - 1, batch = run->layout.batch;
+	double sum = 0;
+
+	if (!run->whole.loss)
+		return NAN;
+	for (int sample = 0; sample < batch; sample++) {
+		float value;
+
+		memcpy(&value, wc_memory_at(&run->memory, layout_address(&run->layout, LAYOUT_LOSSES, loss, 0, sample), sizeof(value)), sizeof(value));
+		sum += (double)value;
+	}
+	return sum / batch;
+}
+
+// One step: forward, backward, update.
+static int run_step(struct run *run, struct wc_error *err)
+{
+	int result = loop(run, err);
+
+	if (!result)
+		result = compare_memory(&run->compare, err);
+	if (result)
+		return result;
+	if (run->whole.update) {
+		run->result->update_cycles += run->backend->ops->cycle(run->backend) - run->update_from_cycle;
+		run->result->update_wall_s += clock_wall_s() - run->update_from_s;
+	}
+	run->result->loss = mean_loss(run);
+	run->result->steps++;
+	return 0;
+}
+
+// The same program again, on the next images and with the parameters as they have become.
+static int next_step(struct run *run, int step, struct wc_error *err)
+{
+	const struct run_training *training = run->options->training;
+	int result = expect_next_step(run->expect, err);
+
+	if (!result && step < training->steps)
+		result = training->next_batch(training->context, step, err);
+	if (result || step == training->steps)
+		return result;
+	run->next_step = 0;
+	run->work_done = 0;
+	lower_restart(&run->lower);
+	compare_restart(&run->compare);
+	return run_place_batch(run, err);
+}
+
+static int run_steps(struct run *run, struct wc_error *err)
+{
+	const struct run_training *training = run->options->training;
+	int result = run_step(run, err);
+
+	for (int step = 1; !result && training; step++) {
+		if (training->step_done)
+			training->step_done(training->context, step - 1, run->result->loss);
+		// The results of the last step are still to be kept.
+		if (step == training->steps)
+			break;
+		result = next_step(run, step, err);
+		if (!result)
+			result = run_step(run, err);
+	}
+	return result;
+}
+
 int run_schedule(const struct run_options *options, struct expect *expect, struct run_result *result, struct wc_error *err)
 {
 	struct run run = {.options = options, .result = result, .expect = expect};
@@ -172,12 +244,10 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	const char *recorded;
 	int status, closed;
 
-	*result = (struct run_result){0};
+	*result = (struct run_result){.loss = NAN};
 	status = run_set_up(&run, err);
 	if (!status) {
-		status = loop(&run, err);
-		if (!status)
-			status = compare_memory(&run.compare, err);
+		status = run_steps(&run, err);
 		take_counts(&run);
 		if (!status)
 			status = trace_counters(&run, err);
@@ -187,6 +257,9 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 			status = wc_fail(err, WC_ERR_MISMATCH, "the run checked no tile");
 		if (!status && options->dump)
 			status = collect_dump(&run.collect, options->data, options->dump, err);
+		// The parameters become what the device has made of them.
+		if (!status && options->training)
+			status = next_step(&run, options->training->steps, err);
 	}
 	if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE && result->mismatch.kind != MISMATCH_STOPPED)
 		wc_fail(err, status, "the device and the golden model differ");

@@ -15,6 +15,16 @@
 
 enum { RUN_RING_ENTRIES = 1024 };
 
+// Training: the steps of a run with an optimizer (struct expect).
+struct run_training {
+	int steps;
+	// Put the images and labels of step `step`, from 1 on, into the data: the first step's are there.
+	int (*next_batch)(void *context, int step, struct wc_error *err);
+	// A step is complete and all equal. `loss`: the mean over the batch, from the losses that the device stored.
+	void (*step_done)(void *context, int step, double loss);
+	void *context;
+};
+
 struct run_options {
 	const struct schedule *schedule; // all borrowed
 	const struct net *net;
@@ -25,7 +35,8 @@ struct run_options {
 	const char *schedule_name; // for the trace's header
 	const char *trace, *golden_trace; // paths or NULL
 	enum wct_level trace_level;
-	const char *dump;          // directory or NULL
+	const char *dump;          // directory or NULL; of the last step
+	const struct run_training *training; // NULL: one step
 	// Called with the fraction done, 0 to 1, after every command; may be NULL.
 	void (*progress)(void *context, double fraction);
 	void *progress_context;
@@ -43,6 +54,10 @@ struct run_result {
 	uint64_t cycles;           // in which the device was at work; 0: the backend has none
 	uint64_t end_cycle;        // since reset, as events and waveforms count
 	uint64_t counters[WC_COUNTER_COUNT];
+	uint64_t update_cycles;    // of them, from the end of backward to the end of the update
+	double update_wall_s;
+	int steps;                 // completed
+	double loss;               // of the last one, the mean over the batch; NaN: the network has none
 	uint64_t commands;         // completed
 	uint64_t macs;             // m n k over the tiles executed, padding included
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // what the memory moved

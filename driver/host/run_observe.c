@@ -3,12 +3,18 @@
 // What the device reports, compared as it comes; the first difference stops the run.
 #include <inttypes.h>
 
+#include "driver/host/clock.h"
 #include "driver/host/run_internal.h"
 #include "traces/alloc.h"
 
 static double op_work(const struct op *op)
 {
 	return op_is_tile(op) ? (double)op->m_count * op->n_count * (double)op->k_total : 1;
+}
+
+static bool is_of_update(const struct op *op)
+{
+	return op->value.kind >= SLAB_UPDATE_GRADIENT && op->value.kind <= SLAB_UPDATE_WEIGHT;
 }
 
 static struct op *op_of(struct run *run, uint32_t command)
@@ -84,10 +90,18 @@ static int on_command_end(struct run *run, const struct wc_event *event, const s
 		result = traced ? traced : result;
 	}
 	run->work_done += op_work(op);
+	if (!is_of_update(op)) {
+		run->update_from_cycle = event->cycle;
+		run->update_from_s = clock_wall_s();
+	}
 	if (op_is_tile(op))
 		run->result->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;
-	if (run->options->progress)
-		run->options->progress(run->options->progress_context, run->work_done < run->work_all ? run->work_done / run->work_all : 1);
+	if (run->options->progress) {
+		const int steps = run->options->training ? run->options->training->steps : 1;
+		const double done = run->work_done < run->work_all ? run->work_done / run->work_all : 1;
+
+		run->options->progress(run->options->progress_context, (run->result->steps + done) / steps);
+	}
 	return result;
 }
 
