@@ -35,6 +35,16 @@ static int rows_before(const struct count *count, int node)
 	return rows;
 }
 
+// The vector unit makes one number of a group's, in the group's first channel, and spreads it over as many channels as it has lanes. A group that is
+// wider takes a pass of its own for it.
+static bool is_wide(const struct count *count, const struct net_node *node)
+{
+	const int rows = count->schedule->rows, columns = 2 * count->schedule->cols, bus = (int)count->schedule->bus_bytes / 2;
+	const int lanes = rows > columns ? rows : columns;
+
+	return node->group_channels > (lanes > bus ? lanes : bus);
+}
+
 static void count_statistics(struct count *count, int index, struct rows rows, int before)
 {
 	const struct net_node *node = &count->net->nodes[index];
@@ -52,6 +62,7 @@ static void count_statistics(struct count *count, int index, struct rows rows, i
 	// Of rows: the sums, and backward those of gamma and beta; once all are there: the result, and backward gamma and beta. A shift that the
 	// sums of other rows need is set apart.
 	account_commands(count, forward ? 1 + last + (!last && rows.lo == 0) : 2 + 3 * last);
+	account_commands(count, last && is_wide(count, node));
 	if (!last) {
 		account_vectors(count, true, WC_CLASS_STATISTICS, node, 4, samples * (uint64_t)(partial * rows_count(rows)));
 		return;

@@ -228,3 +228,25 @@ Test(device_rules, sums_of_all_rows_need_no_room_for_their_shift)
 	cr_expect_eq(result.peak_bytes, 2 * 64 + 2 * 64 + 2 * 2 * 64 + 64, "%lu", result.peak_bytes);
 	cr_expect_eq(result.peak.statement, 5);
 }
+
+static const char norm_backward[] = "group backward c gp\nsub_batch 1\nstrip 0\nload grad:gp=0:1\ncompute grad:g=0:2\nload act:c=0:2\nstatistics g=0:2\n"
+				    "compute grad:c=0:2\nload act:input=0:2\naccumulate c=0:2\n";
+
+// On an array of 4 columns with a bus of 16 bytes the vector unit has 8 lanes: groups of 16 channels take a command more in either phase, in each
+// iteration; on one of 8 columns they do not.
+Test(device_rules, a_group_wider_than_the_vector_unit_takes_a_command_more)
+{
+	char text[1024], *wide = fixture_replace(norm_net, "group_channels: 8", 0, "group_channels: 16");
+	const struct graph_case eight = {"gn", norm_net, text}, sixteen = {"wide gn", wide, text};
+	uint64_t commands;
+
+	snprintf(text, sizeof(text), "%s%s", norm_forward, norm_backward);
+	commands = proven(&eight, text).commands;
+	cr_expect_eq(proven(&sixteen, text).commands, commands + 2 * 2);
+	cr_expect_eq(proven_replaced(&sixteen, "statistics g=0:2\n", 0, "statistics g=0:1\nstatistics g=1:2\n").commands,
+		     proven_replaced(&eight, "statistics g=0:2\n", 0, "statistics g=0:1\nstatistics g=1:2\n").commands + 2 * 2);
+	cr_expect_eq(proven_replaced(&sixteen, "array 4x4", 0, "array 4x8").commands, proven_replaced(&eight, "array 4x4", 0, "array 4x8").commands);
+	cr_expect_eq(proven_replaced(&sixteen, "array 4x4", 0, "array 16x4").commands, proven_replaced(&eight, "array 4x4", 0, "array 16x4").commands);
+	cr_expect_eq(proven_replaced(&sixteen, "bus 16", 0, "bus 32").commands, proven_replaced(&eight, "bus 16", 0, "bus 32").commands);
+	free(wide);
+}

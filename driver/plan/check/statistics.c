@@ -88,6 +88,16 @@ static void partial_sums(struct check_state *state, const struct sched_statement
 		check_move(state, WC_CLASS_STATISTICS, CHECK_READ, bytes * above, run->times);
 }
 
+// The result of a group of more channels than the vector unit has lanes is spread over them by a command of its own.
+static bool exceeds_lanes(const struct check_state *state, int node)
+{
+	int lanes = state->schedule->rows;
+
+	lanes = 2 * state->schedule->cols > lanes ? 2 * state->schedule->cols : lanes;
+	lanes = (int)state->schedule->bus_bytes / 2 > lanes ? (int)state->schedule->bus_bytes / 2 : lanes;
+	return state->net->nodes[node].group_channels > lanes;
+}
+
 static void statistics(struct check_state *state, const struct sched_statement *statement, int node, enum check_norm part,
 		       const struct check_iterations *run)
 {
@@ -106,7 +116,7 @@ static void statistics(struct check_state *state, const struct sched_statement *
 		return;
 	check_touch_dram(state, sums ? DRAM_SUMS : DRAM_STATISTICS, node);
 	check_move(state, WC_CLASS_STATISTICS, CHECK_WRITE, result, run->times);
-	check_commands(state, run->times * (sums ? 3 : 1));
+	check_commands(state, run->times * ((sums ? 3 : 1) + exceeds_lanes(state, node)));
 	if (sums)
 		parameter_sums(state, node, run);
 }
