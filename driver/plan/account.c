@@ -173,6 +173,11 @@ static void count_iterations(struct count *count, int samples, bool first, int t
 	}
 }
 
+static void count_command_bytes(struct account *account)
+{
+	account->read_bytes[WC_CLASS_COMMAND] = account->payload_bytes[WC_CLASS_COMMAND] = account->commands * ACCOUNT_COMMAND_BYTES;
+}
+
 void account_group(const struct schedule *schedule, const struct sched_group *group, const struct net *net, int acc_rows,
 		   struct account *account)
 {
@@ -187,28 +192,45 @@ void account_group(const struct schedule *schedule, const struct sched_group *gr
 	count_iterations(&count, group->sub_batch, false, full > 1 ? full - 1 : 0);
 	count_iterations(&count, rest, full == 0, rest > 0);
 	count_gradient_macs(&count);
-	account->read_bytes[WC_CLASS_COMMAND] = account->payload_bytes[WC_CLASS_COMMAND] = account->commands * ACCOUNT_COMMAND_BYTES;
+	count_command_bytes(account);
+}
+
+static void add(struct account *account, const struct account *part)
+{
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
+		account->read_bytes[class] += part->read_bytes[class];
+		account->write_bytes[class] += part->write_bytes[class];
+		account->payload_bytes[class] += part->payload_bytes[class];
+	}
+	account->commands += part->commands;
+	account->macs += part->macs;
 }
 
 void account_schedule(const struct schedule *schedule, const struct net *net, int acc_rows, struct account *account)
 {
+	account_schedule_whole(schedule, net, acc_rows, (struct program_whole){ .loss = false, .update = false }, account);
+}
+
+void account_schedule_whole(const struct schedule *schedule, const struct net *net, int acc_rows, struct program_whole whole, struct account *account)
+{
+	struct account part;
+	struct count beside = { .schedule = schedule, .net = net, .acc_rows = acc_rows, .times = 1, .account = &part };
 	uint64_t once;
 	bool backward = false;
 
 	memset(account, 0, sizeof(*account));
 	for (int i = 0; i < schedule->group_count; i++) {
-		struct account group;
-
-		account_group(schedule, &schedule->groups[i], net, acc_rows, &group);
-		for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
-			account->read_bytes[class] += group.read_bytes[class];
-			account->write_bytes[class] += group.write_bytes[class];
-			account->payload_bytes[class] += group.payload_bytes[class];
-		}
-		account->commands += group.commands;
-		account->macs += group.macs;
+		account_group(schedule, &schedule->groups[i], net, acc_rows, &part);
+		add(account, &part);
 		backward |= schedule->groups[i].phase == SCHED_BACKWARD;
 	}
+	memset(&part, 0, sizeof(part));
+	if (whole.loss)
+		account_loss(&beside);
+	if (whole.update && backward)
+		account_update(&beside);
+	count_command_bytes(&part);
+	add(account, &part);
 	once = (uint64_t)(backward ? net_training_macs(net) : net_forward_macs(net));
 	once *= (uint64_t)schedule->batch;
 	account->extra_macs = account->macs > once ? account->macs - once : 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the accounting for the device share: account.c counts groups and transfers, account_conv.c convolutions and
-// what passes over pixels in classes, account_norm.c normalizations.
+// what passes over pixels in classes, account_norm.c normalizations, account_whole.c the loss and the update.
 #ifndef WC_PLAN_ACCOUNT_INTERNAL_H
 #define WC_PLAN_ACCOUNT_INTERNAL_H
 
 #include "driver/plan/account.h"
+#include "driver/plan/device/program.h"
 #include "driver/plan/device/use.h"
 
 // The group being counted.
@@ -42,6 +43,9 @@ void account_pool_gradient(struct count *count, int node, struct rows rows);
 // A normalization, forward or backward: what it needs beside its operands, and its sums if it makes them.
 void account_norm(struct count *count, int node, struct rows rows, bool gradient);
 void account_statistics(struct count *count, const struct sched_statement *statement);
+// What runs beside the groups; count->group has no meaning.
+void account_loss(struct count *count);
+void account_update(struct count *count);
 // Parameters, or their gradients, that stay over the group.
 void account_resident(struct count *count, bool sums, int node);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "driver/plan/account.h"
+#include "driver/plan/device/program.h"
 #include "driver/plan/footprint_norm.h"
 #include "driver/plan/operands.h"
 
@@ -17,6 +18,7 @@ struct life {
 struct lives {
 	const struct schedule *schedule;
 	const struct net *net;
+	bool update;
 	struct life *lives; // [node * TENSORS + tensor]
 	struct life *kept;  // likewise, of its rows in boundary storage; `device`
 	bool **kept_rows;   // [node * TENSORS + tensor]: which these are; NULL: none
@@ -149,10 +151,10 @@ static uint64_t live_bytes(const struct lives *lives, int group)
 	return bytes;
 }
 
-// An array of parameters and its gradient; under `device` each begins on a beat.
+// An array of parameters, its gradient, and its masters and momenta if there is an update; under `device` each begins on a beat.
 static uint64_t array_bytes(const struct lives *lives, uint64_t count)
 {
-	return round_up(2 * count, lives->schedule->bus_bytes) + round_up(4 * count, lives->schedule->bus_bytes);
+	return round_up(2 * count, lives->schedule->bus_bytes) + (lives->update ? 3 : 1) * round_up(4 * count, lives->schedule->bus_bytes);
 }
 
 static uint64_t parameter_bytes(const struct lives *lives)
@@ -220,7 +222,12 @@ static bool follow_groups(struct lives *lives)
 
 int account_footprint(const struct schedule *schedule, const struct net *net, uint64_t *bytes, struct wc_error *err)
 {
-	struct lives lives = { .schedule = schedule, .net = net };
+	return account_footprint_whole(schedule, net, (struct program_whole){ .loss = false, .update = false }, bytes, err);
+}
+
+int account_footprint_whole(const struct schedule *schedule, const struct net *net, struct program_whole whole, uint64_t *bytes, struct wc_error *err)
+{
+	struct lives lives = { .schedule = schedule, .net = net, .update = whole.update };
 	struct footprint_norms norms;
 
 	*bytes = 0;

@@ -6,7 +6,7 @@
 enum {
 	LABEL_BYTES = 4, LOSS_BYTES = 4,  // of a sample
 	GRADIENT_BYTES = 4,
-	OPTIMIZER_BYTES = 8,              // master and momentum, fp32 each
+	STATE_BYTES = 4,                  // a master, or a momentum
 	WEIGHT_BYTES = 2,
 	SOFTMAX_BYTES = 12,               // of a sample in the buffer: its largest logit, the sum's reciprocal and logarithm
 	UPDATE_BYTES = 18,                // of a parameter in the buffer
@@ -47,8 +47,9 @@ static int update(struct check_state *state, int node, uint64_t count)
 		uint64_t n = count - lo < block ? count - lo : block;
 
 		check_move(state, WC_CLASS_WEIGHT_GRADIENT, CHECK_READ, n * GRADIENT_BYTES, 1);
-		check_move(state, WC_CLASS_OPTIMIZER, CHECK_READ, n * OPTIMIZER_BYTES, 1);
-		check_move(state, WC_CLASS_OPTIMIZER, CHECK_WRITE, n * OPTIMIZER_BYTES, 1);
+		// Masters and momenta begin on a beat each.
+		check_move(state, WC_CLASS_OPTIMIZER, CHECK_READ, 2 * check_whole_beats(state, n * STATE_BYTES), 1);
+		check_move(state, WC_CLASS_OPTIMIZER, CHECK_WRITE, 2 * check_whole_beats(state, n * STATE_BYTES), 1);
 		check_move(state, WC_CLASS_WEIGHT, CHECK_WRITE, n * WEIGHT_BYTES, 1);
 		check_commands(state, 1);
 		rc = check_occupy(state, node, "a block of the update needs", check_whole_beats(state, n * UPDATE_BYTES));
