@@ -175,6 +175,12 @@ static void add_notes(json_t *object, const struct run_job *job, const struct ru
 	}
 }
 
+// What runs beside the groups.
+static struct program_whole run_whole(const struct run_job *job, const struct expect *expect)
+{
+	return (struct program_whole){.loss = job->net->nodes[job->net->node_count - 1].op == NET_LOSS, .update = expect->optimizer != NULL};
+}
+
 json_t *run_one(const struct run_job *job, int index, struct expect *expect, run_progress *progress, void *context)
 {
 	const struct wc_device_params *device = &job->device.params;
@@ -215,7 +221,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 		};
 
 		options.device.rtl.waveform = waveform;
-		account_schedule(schedule, job->net, device->acc_rows, &account);
+		account_schedule_whole(schedule, job->net, device->acc_rows, run_whole(job, expect), &account);
 		run_signals_recording(waveform);
 		status = run_schedule(&options, expect, &result, &err);
 		run_signals_recording(NULL);
