@@ -45,6 +45,10 @@ static void forget_parts(struct expect *expect, int node)
 	const struct net_node *of = &expect->net->nodes[node];
 	struct expect_way *way = &expect->way[node];
 
+	for (int i = 0; way->input_sums && i < of->input_count; i++)
+		wc_free(way->input_sums[i]);
+	wc_free(way->input_sums);
+	way->input_sums = NULL;
 	for (int i = 0; way->parts && way->partial_sums && i < of->consumer_count; i++) {
 		if (expect->net->nodes[of->consumers[i]].op != NET_ADD)
 			wc_free(way->parts[i]);

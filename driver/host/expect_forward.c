@@ -119,3 +119,34 @@ int expect_run_forward(struct expect *expect, int node, uint16_t *act, struct wc
 		return wc_fail(err, WC_ERR_INPUT, "'%s' is of op %s, which no run has", of->name, net_op_name(of->op));
 	}
 }
+
+const uint16_t *expect_input_sum(struct expect *expect, int node, int count, struct wc_error *err)
+{
+	const struct net_node *of = &expect->net->nodes[node];
+	const size_t elements = (size_t)data_count(expect->net, node, expect->data->batch);
+	struct expect_way *way = &expect->way[node];
+	const uint16_t *inputs[2];
+	uint16_t *sum;
+
+	if (!expect_act(expect, node, err))
+		return NULL;
+	if (!way->input_sums)
+		way->input_sums = wc_alloc((size_t)of->input_count, sizeof(*way->input_sums));
+	if (!way->input_sums) {
+		wc_fail(err, WC_ERR_SYSTEM, "out of memory for the inputs of '%s'", of->name);
+		return NULL;
+	}
+	if (way->input_sums[count])
+		return way->input_sums[count];
+	sum = expect_allocate(expect, node, err);
+	inputs[0] = expect->act[of->inputs[0]];
+	for (int i = 1; sum && i < count; i++) {
+		inputs[1] = expect->act[of->inputs[i]];
+		if (golden_add(inputs, 2, elements, sum, err)) {
+			wc_free(sum);
+			return NULL;
+		}
+		inputs[0] = sum;
+	}
+	return way->input_sums[count] = sum;
+}

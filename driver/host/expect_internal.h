@@ -19,6 +19,7 @@ struct expect_way {
 	// Of a gradient with several consumers, by consumer. A part is owned unless the consumer is an add, whose gradient it is. A sum is that of
 	// the parts of this consumer and all behind it; NULL for the last consumer, whose part it is, and the first one, where it is the gradient.
 	uint16_t **parts, **partial_sums;
+	uint16_t **input_sums;           // of an add of more than two, [input_count]: of so many of its inputs, from 2 on; owned
 	uint8_t *mask;                   // of a ReLU, each row from a byte on
 	float *vectors[SLAB_KIND_COUNT]; // [sample][row][vector][element] as value_shape_of() counts them, of the kinds in expect_vectors.c
 	struct expect_wide wide;         // by the convolution
@@ -40,6 +41,9 @@ void expect_spent(struct expect *expect, int node, double start_s, double sample
 int expect_run_forward(struct expect *expect, int node, uint16_t *act, struct wc_error *err);
 // The part of the gradient of `node` that its consumer makes.
 int expect_run_gradient(struct expect *expect, int node, int consumer, uint16_t *part, struct wc_error *err);
+
+// Of an add: the sum of its first `count` inputs, rounded after each. NULL: see err.
+const uint16_t *expect_input_sum(struct expect *expect, int node, int count, struct wc_error *err);
 
 // The node whose output the loss reads, or the last node.
 int expect_output(const struct expect *expect);

@@ -73,7 +73,7 @@ static const void *dense(struct expect *expect, const struct value *value, struc
 {
 	switch (value->kind) {
 	case SLAB_ACT:
-		return expect_act(expect, value->node, err);
+		return value->stage ? expect_input_sum(expect, value->node, value->stage, err) : expect_act(expect, value->node, err);
 	case SLAB_GRAD:
 	case SLAB_PART:
 		return gradient(expect, value, err);

@@ -5,9 +5,13 @@
 
 void find_all(struct found *found, struct rig *rig)
 {
+	const struct program_whole whole = {
+		.loss = rig->net.nodes[rig->net.node_count - 1].op == NET_LOSS, .update = rig->expect.optimizer != NULL,
+	};
+
 	*found = (struct found){.index = UINT32_MAX};
-	cr_assert_eq(program_expand(&found->program, &rig->schedule, &rig->net, &rig->err), 0);
-	cr_assert_eq(layout_init(&found->layout, &rig->schedule, &rig->net, (struct program_whole){0}, RUN_RING_ENTRIES, &rig->err), 0);
+	cr_assert_eq(program_expand_whole(&found->program, &rig->schedule, &rig->net, whole, &rig->err), 0, "%s", rig->err.text);
+	cr_assert_eq(layout_init(&found->layout, &rig->schedule, &rig->net, whole, RUN_RING_ENTRIES, &rig->err), 0);
 	cr_assert_eq(wc_memory_init(&found->memory, rig->device.params.bus_bytes, found->layout.region_bytes, &rig->err), 0);
 	layout_bind(&found->layout, &found->memory);
 	cr_assert_eq(op_queue_init(&found->queue, &rig->err), 0);

@@ -15,6 +15,24 @@ static void start(struct rig *rig, const char *yaml, uint64_t seed)
 	rig->options.seed = seed;
 }
 
+static void predict(struct rig *rig)
+{
+	const struct program_whole whole = {
+		.loss = rig->net.nodes[rig->net.node_count - 1].op == NET_LOSS, .update = rig->expect.optimizer != NULL,
+	};
+
+	account_schedule_whole(&rig->schedule, &rig->net, rig->device.params.acc_rows, whole, &rig->account);
+}
+
+void rig_train(struct rig *rig)
+{
+	const struct golden_sgd sgd = {.decay = 0.01f, .mu = 0.9f, .lr = 0.05f};
+
+	cr_assert_eq(optimizer_init(&rig->optimizer, &rig->data, &sgd, &rig->err), 0, "%s", rig->err.text);
+	rig->expect.optimizer = &rig->optimizer;
+	predict(rig);
+}
+
 // Data and options, once there is a schedule.
 static void finish(struct rig *rig)
 {
@@ -35,7 +53,7 @@ static void finish(struct rig *rig)
 	};
 	cr_assert_eq(data_init(&rig->data, &rig->net, schedule->batch, &data, &rig->err), 0, "%s", rig->err.text);
 	cr_assert_eq(expect_init(&rig->expect, &rig->data, schedule->rows, &rig->err), 0, "%s", rig->err.text);
-	account_schedule(schedule, &rig->net, rig->device.params.acc_rows, &rig->account);
+	predict(rig);
 	rig->options = (struct run_options){
 		.schedule = &rig->schedule,
 		.net = &rig->net,
@@ -89,6 +107,8 @@ void rig_stop(struct rig *rig)
 {
 	run_result_release(&rig->result);
 	expect_release(&rig->expect);
+	if (rig->optimizer.data)
+		optimizer_release(&rig->optimizer);
 	data_release(&rig->data);
 	schedule_release(&rig->schedule);
 	net_release(&rig->net);

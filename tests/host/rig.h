@@ -4,6 +4,7 @@
 #ifndef WC_TESTS_HOST_RIG_H
 #define WC_TESTS_HOST_RIG_H
 
+#include "driver/host/optimizer.h"
 #include "driver/host/run.h"
 #include "driver/plan/account.h"
 #include "driver/plan/plan.h"
@@ -15,6 +16,7 @@ struct rig {
 	struct device device;
 	struct data data;
 	struct expect expect;
+	struct optimizer optimizer; // of rig_train()
 	struct schedule schedule;
 	struct account account;
 	struct run_options options; // set by rig_start(); may be changed before rig_run()
@@ -29,6 +31,8 @@ void rig_start(struct rig *rig, const char *yaml, const char *planner, int rows,
 	       uint64_t seed);
 // The same with a schedule's text instead of a planner.
 void rig_start_text(struct rig *rig, const char *yaml, const char *schedule, uint64_t seed);
+// From now on the parameters are updated behind backward.
+void rig_train(struct rig *rig);
 int rig_run(struct rig *rig);
 void rig_stop(struct rig *rig);
 

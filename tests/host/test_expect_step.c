@@ -66,7 +66,7 @@ static void check_start(struct value_case *c)
 
 			for (uint64_t i = 0; i < program_array_count(&c->net.nodes[node], array); i++) {
 				cr_assert_eq(value_float(c, &state, 0, 0, 0, i), naive_widen(optimizer_parameters(&c->data, node, array)[i]));
-				cr_assert_eq(value_bits(c, &state, 0, 0, 1, i), 0);
+				cr_assert_eq(value_case_bits(c, &state, 0, 0, 1, i), 0);
 			}
 		}
 }

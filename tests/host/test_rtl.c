@@ -6,21 +6,47 @@
 #include <string.h>
 
 #include "rig.h"
+#include "whole_net.h"
 
 static const char net_yaml[] = "name: t\ninput: {height: 10, width: 9, channels: 5}\nnodes:\n"
 			       "  - {name: c1, op: conv, channels: 18, kernel: 3, pad: 1}\n  - {name: r1, op: relu}\n"
 			       "  - {name: c2, op: conv, channels: 20, kernel: [3, 2], pad: [1, 0], stride: 2}\n  - {name: r2, op: relu}\n"
 			       "  - {name: c3, op: conv, channels: 7, kernel: 3, pad: 2, dilation: 2}\n";
 
-static void start(struct rig *rig, const char *planner)
+static void start_net(struct rig *rig, const char *yaml, const char *planner)
 {
-	rig_start(rig, net_yaml, planner, 16, 16, 3, 65536, 16, 11);
+	rig_start(rig, yaml, planner, 16, 16, 3, 65536, 16, 11);
 	cr_assert(rig->planned);
 	rig->options.device.kind = DEVICE_RTL;
 	rig->options.device.rtl = (struct wc_rtl_options){
 		.library = "build/rtl/r16c16-b65536-w16-m1-rtl/wc_rtl.so",
 		.latency_cycles = 100,
 	};
+}
+
+static void start(struct rig *rig, const char *planner)
+{
+	start_net(rig, net_yaml, planner);
+}
+
+// Forward, loss, backward and update of a network with every operator.
+Test(rtl, whole_steps_are_exact)
+{
+	static const char *const planners[] = {"mbs2", "2ps", "hybrid"};
+	double loss = 0;
+
+	for (size_t i = 0; i < sizeof(planners) / sizeof(*planners); i++) {
+		struct rig rig;
+
+		start_net(&rig, whole_net, planners[i]);
+		rig_train(&rig);
+		rig.options.device.rtl.random_memory = i == 2;
+		rig_expect_right(&rig, rig_run(&rig));
+		cr_expect(i == 0 || rig.result.loss == loss);
+		cr_expect(rig.result.update_cycles > 0 && rig.result.update_cycles < rig.result.cycles);
+		loss = rig.result.loss;
+		rig_stop(&rig);
+	}
 }
 
 Test(rtl, every_planner_is_exact_and_repeats_its_cycles)
