@@ -20,7 +20,8 @@ static int no_memory(struct expansion *x)
 int expand_init(struct expansion *x, struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err)
 {
 	const size_t nodes = (size_t)net->node_count;
-	int **const tables[] = { &x->cuts, &x->cuts_group, &x->resident_weight, &x->resident_sums, &x->resident_bias, &x->resident_bias_sums, &x->counted };
+	int **const tables[] = { &x->cuts, &x->cuts_group, &x->resident_weight, &x->resident_sums, &x->resident_bias, &x->resident_bias_sums, &x->counted,
+				 &x->has_statistics };
 
 	memset(program, 0, sizeof(*program));
 	program->schedule = schedule;
@@ -40,7 +41,7 @@ int expand_init(struct expansion *x, struct program *program, const struct sched
 void expand_release(struct expansion *x)
 {
 	int *const tables[] = { x->root, x->free_from, x->cuts, x->cuts_group, x->resident_weight, x->resident_sums, x->resident_bias,
-				x->resident_bias_sums, x->counted, x->current };
+				x->resident_bias_sums, x->counted, x->has_statistics, x->current };
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		free(tables[i]);

@@ -42,6 +42,7 @@ struct expansion {
 	int group_index, iteration, strip, sample_first, sample_count;
 	int *resident_weight, *resident_sums; // per node: slab or -1. A normalization's: of its parameters and their gradients
 	int *resident_bias, *resident_bias_sums; // per node: slab of the bias in fp32, of its gradient, or -1
+	int *has_statistics;                  // per node: use_has_statistics() in this group
 	int *counted;                         // per node: rows of a normalization whose sums have been made in the present iteration
 	struct expand_life *lives;
 	int life_count, life_capacity;

@@ -3,6 +3,8 @@
 // The frame of a group: what stays in the buffer over all its iterations.
 #include "driver/plan/device/expand.h"
 
+#include <string.h>
+
 // A slab that stays over the group, or -1.
 static int resident_slab(struct expansion *x, bool resident, enum slab_kind kind, int node, int *made)
 {
@@ -42,6 +44,8 @@ int expand_begin_group(struct expansion *x, const struct sched_group *group, int
 	x->group_index = group_index;
 	x->iteration = x->strip = -1;
 	x->sample_first = x->sample_count = 0;
+	memset(x->has_statistics, 0, (size_t)x->net->node_count * sizeof(*x->has_statistics));
+	use_mark_statistics(x->schedule, group, x->has_statistics);
 	for (int i = 0; !rc && i < x->net->node_count; i++)
 		rc = make_residents(x, i);
 	for (int i = 0; !rc && i < x->net->node_count; i++) {

@@ -32,7 +32,7 @@ int expand_norm_forward(struct expansion *x, const struct sched_statement *state
 	int rc = 0;
 
 	// Without `statistics` before, the operator makes its own.
-	if (x->group->phase == SCHED_FORWARD && !use_has_statistics(x->schedule, x->group, node))
+	if (x->group->phase == SCHED_FORWARD && !x->has_statistics[node])
 		rc = expand_statistics(x, node, (struct rows){ statement->lo, statement->hi });
 	if (rc)
 		return rc;
@@ -45,7 +45,7 @@ int expand_norm_forward(struct expansion *x, const struct sched_statement *state
 
 int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step)
 {
-	int rc = use_has_statistics(x->schedule, x->group, step.node) ? 0 : expand_statistics(x, step.node, (struct rows){ statement->lo, statement->hi });
+	int rc = x->has_statistics[step.node] ? 0 : expand_statistics(x, step.node, (struct rows){ statement->lo, statement->hi });
 
 	if (rc)
 		return rc;

@@ -40,36 +40,107 @@ int place_live_bytes(const struct piece *pieces, int count, uint64_t *bytes, int
 	return 0;
 }
 
-// Pieces that have their offsets, lowest first.
+// Pieces that have their offsets, by the time that they are live: those of a strip are many, those live at once few.
 struct placed {
-	const struct piece **list;
-	int count;
+	int first_step, bucket_steps, bucket_count;
+	int *start, *filled;          // of each bucket: its first entry, and how many it has
+	const struct piece **entries; // a piece is in every bucket of its life
+	const struct piece **found;   // those that live together with the one at hand
 };
+
+enum { BUCKETS_MAX = 1024 };
+
+static int bucket_of(const struct placed *placed, int step)
+{
+	return (step - placed->first_step) / placed->bucket_steps;
+}
+
+static void placed_release(struct placed *placed)
+{
+	free(placed->start);
+	free(placed->filled);
+	free(placed->entries);
+	free(placed->found);
+}
+
+// Room for all of the pieces, of which there is one at least; WC_ERR_SYSTEM without memory.
+static int placed_init(struct placed *placed, const struct piece *pieces, int count)
+{
+	int first = pieces[0].first, last = pieces[0].last;
+
+	for (int i = 1; i < count; i++) {
+		first = pieces[i].first < first ? pieces[i].first : first;
+		last = pieces[i].last > last ? pieces[i].last : last;
+	}
+	*placed = (struct placed){ .first_step = first, .bucket_steps = (last - first) / BUCKETS_MAX + 1 };
+	placed->bucket_count = bucket_of(placed, last) + 1;
+	placed->start = calloc((size_t)placed->bucket_count + 1, sizeof(*placed->start));
+	placed->filled = calloc((size_t)placed->bucket_count, sizeof(*placed->filled));
+	placed->found = malloc((size_t)count * sizeof(const struct piece *));
+	if (!placed->start || !placed->filled || !placed->found)
+		return WC_ERR_SYSTEM;
+	for (int i = 0; i < count; i++)
+		for (int b = bucket_of(placed, pieces[i].first); b <= bucket_of(placed, pieces[i].last); b++)
+			placed->start[b + 1]++;
+	for (int b = 0; b < placed->bucket_count; b++)
+		placed->start[b + 1] += placed->start[b];
+	placed->entries = malloc((size_t)placed->start[placed->bucket_count] * sizeof(const struct piece *));
+	return placed->entries ? 0 : WC_ERR_SYSTEM;
+}
+
+static void clear(struct placed *placed)
+{
+	memset(placed->filled, 0, (size_t)placed->bucket_count * sizeof(*placed->filled));
+}
+
+static void put(struct placed *placed, const struct piece *piece)
+{
+	for (int b = bucket_of(placed, piece->first); b <= bucket_of(placed, piece->last); b++)
+		placed->entries[placed->start[b] + placed->filled[b]++] = piece;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct piece *left = *(const struct piece *const *)a, *right = *(const struct piece *const *)b;
+
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+// Fill placed->found, lowest offset first, with what lives together with `piece` and ends above `from`.
+static int find_neighbours(const struct placed *placed, const struct piece *piece, uint32_t from)
+{
+	const int first = bucket_of(placed, piece->first);
+	int count = 0;
+
+	for (int b = first; b <= bucket_of(placed, piece->last); b++)
+		for (int i = 0; i < placed->filled[b]; i++) {
+			const struct piece *other = placed->entries[placed->start[b] + i];
+			const int others_first = bucket_of(placed, other->first);
+
+			// In the first bucket that both are in.
+			if (b == (others_first > first ? others_first : first) && live_together(piece, other) && other->offset + other->bytes > from)
+				placed->found[count++] = other;
+		}
+	qsort(placed->found, (size_t)count, sizeof(*placed->found), by_offset);
+	return count;
+}
 
 // The lowest offset >= `from` at which `piece` is free of those placed, or room if there is none.
 static uint32_t first_fit(const struct placed *placed, const struct piece *piece, uint32_t from, uint32_t room)
 {
+	const int count = find_neighbours(placed, piece, from);
 	uint32_t offset = from;
 
 	// Whatever lies higher begins behind the present one's start, so that one pass finds the lowest gap.
-	for (int i = 0; i < placed->count && placed->list[i]->offset < offset + piece->bytes; i++) {
-		const struct piece *other = placed->list[i];
+	for (int i = 0; i < count && placed->found[i]->offset < offset + piece->bytes; i++) {
+		const struct piece *other = placed->found[i];
 
-		if (live_together(piece, other) && offset < other->offset + other->bytes)
+		if (offset < other->offset + other->bytes)
 			offset = other->offset + other->bytes;
 		if (piece->bytes > room || offset > room - piece->bytes)
 			return room;
 	}
 	return piece->bytes > room || offset > room - piece->bytes ? room : offset;
-}
-
-static void put(struct placed *placed, const struct piece *piece)
-{
-	int i = placed->count++;
-
-	for (; i > 0 && placed->list[i - 1]->offset > piece->offset; i--)
-		placed->list[i] = placed->list[i - 1];
-	placed->list[i] = piece;
 }
 
 enum order_key { BY_BYTES, BY_AREA, BY_START, BY_DURATION, ORDER_KEYS };
@@ -111,20 +182,19 @@ struct desk {
 	struct placed placed;
 };
 
-static int desk_init(struct desk *desk, int count)
+static int desk_init(struct desk *desk, const struct piece *pieces, int count)
 {
-	const size_t size = (size_t)count + 1;
+	const size_t size = (size_t)count;
 
-	*desk = (struct desk){ .ranked = malloc(size * sizeof(*desk->ranked)), .order = malloc(size * sizeof(*desk->order)),
-			       .placed = { .list = malloc(size * sizeof(const struct piece *)) } };
-	return desk->ranked && desk->order && desk->placed.list ? 0 : WC_ERR_SYSTEM;
+	*desk = (struct desk){ .ranked = malloc(size * sizeof(*desk->ranked)), .order = malloc(size * sizeof(*desk->order)) };
+	return desk->ranked && desk->order ? placed_init(&desk->placed, pieces, count) : WC_ERR_SYSTEM;
 }
 
 static void desk_release(struct desk *desk)
 {
 	free(desk->ranked);
 	free(desk->order);
-	free(desk->placed.list);
+	placed_release(&desk->placed);
 }
 
 // Largest key first, those of equal keys as they come, so that the result depends on nothing else.
@@ -140,7 +210,7 @@ static void sort(struct desk *desk, const struct piece *pieces, int count, enum 
 // First fit in the desk's order. The index in it of the first piece without room, `count` if all fit.
 static int fit_in_order(struct desk *desk, struct piece *pieces, int count, uint32_t room)
 {
-	desk->placed.count = 0;
+	clear(&desk->placed);
 	for (int i = 0; i < count; i++) {
 		struct piece *piece = &pieces[desk->order[i]];
 
@@ -160,7 +230,7 @@ int place_offline(struct piece *pieces, int count, uint32_t room)
 
 	if (!count)
 		return 0;
-	if (desk_init(&desk, count)) {
+	if (desk_init(&desk, pieces, count)) {
 		desk_release(&desk);
 		return WC_ERR_SYSTEM;
 	}
@@ -187,8 +257,11 @@ bool place_rotating(struct piece *pieces, int count, uint32_t room, uint32_t *cu
 {
 	uint32_t at = *cursor;
 	struct desk desk;
-	bool fits = !desk_init(&desk, count);
+	bool fits;
 
+	if (!count)
+		return true;
+	fits = !desk_init(&desk, pieces, count);
 	if (fits)
 		sort(&desk, pieces, count, BY_START);
 	for (int i = 0; fits && i < count; i++) {

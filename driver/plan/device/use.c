@@ -110,16 +110,40 @@ struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint3
 	return whole ? (struct rows){ 0, node->conv.kernel_h } : rows;
 }
 
+// Mark the normalizations whose `statistics` stand in a group, all or up to `node`: whether it is among them.
+static bool mark_statistics(const struct sched_group *group, int node, int *marks)
+{
+	for (int i = 0; i < group->strip_count; i++)
+		for (int k = 0; k < group->strips[i].statement_count; k++) {
+			const struct sched_statement *statement = &group->strips[i].statements[k];
+
+			if (statement->op != SCHED_STATISTICS)
+				continue;
+			if (marks)
+				marks[statement->node] = 1;
+			if (statement->node == node)
+				return true;
+		}
+	return false;
+}
+
+// The group need not be in the schedule.
+static bool mark_phase(const struct schedule *schedule, const struct sched_group *group, int node, int *marks)
+{
+	if (mark_statistics(group, node, marks))
+		return true;
+	for (int g = 0; g < schedule->group_count; g++)
+		if (schedule->groups[g].phase == group->phase && mark_statistics(&schedule->groups[g], node, marks))
+			return true;
+	return false;
+}
+
 bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node)
 {
-	// The group need not be in the schedule.
-	for (int g = -1; g < schedule->group_count; g++) {
-		const struct sched_group *at = g < 0 ? group : &schedule->groups[g];
+	return mark_phase(schedule, group, node, NULL);
+}
 
-		for (int i = 0; at->phase == group->phase && i < at->strip_count; i++)
-			for (int k = 0; k < at->strips[i].statement_count; k++)
-				if (at->strips[i].statements[k].op == SCHED_STATISTICS && at->strips[i].statements[k].node == node)
-					return true;
-	}
-	return false;
+void use_mark_statistics(const struct schedule *schedule, const struct sched_group *group, int *marks)
+{
+	mark_phase(schedule, group, -1, marks);
 }

@@ -39,5 +39,7 @@ struct rows use_kernel_rows(const struct net_node *node, struct rows rows, uint3
 // Whether `statistics` of a normalization stand in the group's phase, in the group or in the schedule's others: its operators then do not
 // make the sums themselves.
 bool use_has_statistics(const struct schedule *schedule, const struct sched_group *group, int node);
+// The same for all nodes at once: marks[node] becomes 1 where it holds, and stays as it is elsewhere.
+void use_mark_statistics(const struct schedule *schedule, const struct sched_group *group, int *marks);
 
 #endif
