@@ -101,10 +101,14 @@ static void expect_array(const struct rig *rig, int node, enum parameter_array a
 	}
 }
 
+// NULL: the node has no such array.
 static uint16_t *copy(const uint16_t *values, uint64_t count)
 {
-	uint16_t *copied = malloc(count * sizeof(*copied));
+	uint16_t *copied;
 
+	if (!count)
+		return NULL;
+	copied = malloc(count * sizeof(*copied));
 	cr_assert(copied);
 	memcpy(copied, values, count * sizeof(*copied));
 	return copied;
