@@ -172,6 +172,13 @@ bench: $(BUILD)/wavecore $(BUILD)/bench-array
 report: $(BUILD)/wavecore
 	$(Q)scripts/plot $(BUILD)/wavecore $(BUILD)/report
 
+## crosscheck: training steps against PyTorch in float64, each operator within its proven bound; installs Debian's python3-torch
+.PHONY: crosscheck
+crosscheck: $(BUILD)/wavecore
+	$(Q)scripts/setup python3-numpy python3-torch
+	$(Q)scripts/crosscheck --wavecore $< --self-test
+	$(Q)scripts/crosscheck --wavecore $<
+
 ## clean: remove build/
 clean:
 	rm -rf $(ROOT_BUILD)

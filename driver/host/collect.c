@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "driver/host/value.h"
-#include "driver/plan/operands.h"
 #include "traces/alloc.h"
 
 int collect_init(struct collect *collect, const struct net *net, int batch, struct wc_error *err)
@@ -35,26 +33,41 @@ static struct collect_tensor *tensor_at(const struct collect *collect, enum coll
 	return &collect->tensors[(int)kind * collect->net->node_count + node];
 }
 
+static struct value_shape shape_of(const struct collect *collect, enum collect_kind kind, int node)
+{
+	static const enum slab_kind kinds[] = {
+		[COLLECT_ACT] = SLAB_ACT,
+		[COLLECT_GRAD] = SLAB_GRAD,
+		[COLLECT_MASK] = SLAB_MASK,
+		[COLLECT_WGRAD] = SLAB_WGRAD,
+		[COLLECT_BIAS_WGRAD] = SLAB_BIAS_WGRAD,
+		[COLLECT_PARAMETERS_WGRAD] = SLAB_PARAMETERS_WGRAD,
+		[COLLECT_STATISTICS] = SLAB_STATISTICS,
+		[COLLECT_LOSSES] = SLAB_LOSSES,
+	};
+	struct value value = {.node = node};
+
+	if (kind < COLLECT_STATE) {
+		value.kind = kinds[kind];
+	} else {
+		value.kind = kind < COLLECT_UPDATED ? SLAB_UPDATE_STATE : SLAB_UPDATE_WEIGHT;
+		value.array = (enum parameter_array)(kind - (kind < COLLECT_UPDATED ? COLLECT_STATE : COLLECT_UPDATED));
+	}
+	return value_shape_of(collect->net, collect->batch, &value);
+}
+
 uint64_t collect_rows(const struct collect *collect, enum collect_kind kind, int node)
 {
-	const struct net_shape *shape = &collect->net->nodes[node].out;
+	const struct value_shape shape = shape_of(collect, kind, node);
 
-	return kind == COLLECT_WGRAD ? (uint64_t)shape->channels : (uint64_t)collect->batch * (uint64_t)shape->height;
+	return (shape.samples ? (uint64_t)collect->batch : 1) * (uint64_t)shape.rows * (uint64_t)shape.vectors;
 }
 
 uint64_t collect_row_bytes(const struct collect *collect, enum collect_kind kind, int node)
 {
-	const struct net_node *of = &collect->net->nodes[node];
-	const uint64_t elements = (uint64_t)of->out.width * (uint64_t)of->out.channels;
+	const struct value_shape shape = shape_of(collect, kind, node);
 
-	switch (kind) {
-	case COLLECT_WGRAD:
-		return 4 * (uint64_t)net_conv_weights(of) / (uint64_t)of->out.channels;
-	case COLLECT_MASK:
-		return value_vector_bytes(&(struct value_shape){.count = elements, .bits = operand_mask_bits(of)});
-	default:
-		return 2 * elements;
-	}
+	return value_vector_bytes(&shape);
 }
 
 uint8_t *collect_row(struct collect *collect, enum collect_kind kind, int node, uint64_t row, struct wc_error *err)

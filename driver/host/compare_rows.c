@@ -153,34 +153,59 @@ static int collected_as(const struct compare_source *source, const struct value 
 		return value->reader ? -1 : COLLECT_GRAD;
 	case SLAB_MASK:
 		return COLLECT_MASK;
+	// Sums that leave the chip for the last time stay.
 	case SLAB_WGRAD:
-		// Sums that leave the chip for the last time stay.
 		return source->in_memory ? COLLECT_WGRAD : -1;
+	case SLAB_BIAS_WGRAD:
+		return source->in_memory ? COLLECT_BIAS_WGRAD : -1;
+	case SLAB_PARAMETERS_WGRAD:
+		return source->in_memory ? COLLECT_PARAMETERS_WGRAD : -1;
+	case SLAB_STATISTICS:
+		return COLLECT_STATISTICS;
+	case SLAB_LOSSES:
+		return COLLECT_LOSSES;
+	case SLAB_UPDATE_STATE:
+		return value->stage ? COLLECT_STATE + (int)value->array : -1;
+	case SLAB_UPDATE_WEIGHT:
+		return COLLECT_UPDATED + (int)value->array;
 	default:
 		return -1;
 	}
 }
 
+static int collect_vector(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, const struct span *span,
+			  enum collect_kind kind, struct wc_error *err)
+{
+	const struct value_shape shape = value_shape_of(compare->net, compare->layout->batch, &rows->value);
+	const uint64_t row = (uint64_t)(shape.samples ? span->sample : 0) * (uint64_t)shape.rows + (uint64_t)span->row;
+	const uint8_t *got = bytes_of(compare, source, rows, op_rows_address(rows, span->sample, span->row, span->vector, rows->first));
+	uint8_t *kept = collect_row(compare->collect, kind, rows->value.node, row * (uint64_t)shape.vectors + (uint64_t)span->vector, err);
+
+	if (!got)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a row of '%s'", compare->net->nodes[rows->value.node].name);
+	if (!kept)
+		return WC_ERR_SYSTEM;
+	for (uint64_t run = 0; run < op_rows_runs(rows); run++)
+		memcpy(kept + (rows->first + run * rows->run_step) * (uint64_t)rows->bits / 8, got + run * rows->run_stride,
+		       (rows->run * (uint64_t)rows->bits + 7) / 8);
+	return 0;
+}
+
 int compare_collect(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct wc_error *err)
 {
 	const int kind = collected_as(source, &rows->value);
-	const struct net_node *of = &compare->net->nodes[rows->value.node];
+	int result = 0;
 
 	if (kind < 0 || rows->value.node == 0)
 		return 0;
 	for (int sample = rows->sample_first; sample < rows->sample_first + rows->sample_count; sample++)
-		for (int row = rows->lo; row < rows->hi; row += rows->row_step) {
-			const uint64_t at = kind == COLLECT_WGRAD ? (uint64_t)row : (uint64_t)sample * (uint64_t)of->out.height + (uint64_t)row;
-			const uint8_t *got = bytes_of(compare, source, rows, op_rows_address(rows, sample, row, rows->vector_first, rows->first));
-			uint8_t *kept = collect_row(compare->collect, (enum collect_kind)kind, rows->value.node, at, err);
+		for (int row = rows->lo; row < rows->hi; row += rows->row_step)
+			for (int i = 0; !result && i < rows->vector_count; i++) {
+				const struct span span = {.sample = sample, .row = row, .vector = rows->vector_first + i};
 
-			if (!got || !kept)
-				return WC_ERR_SYSTEM;
-			for (uint64_t run = 0; run < op_rows_runs(rows); run++)
-				memcpy(kept + (rows->first + run * rows->run_step) * (uint64_t)rows->bits / 8, got + run * rows->run_stride,
-				       (rows->run * (uint64_t)rows->bits + 7) / 8);
-		}
-	return 0;
+				result = collect_vector(compare, source, rows, &span, (enum collect_kind)kind, err);
+			}
+	return result;
 }
 
 int compare_advance(struct compare *compare, const struct op *op, struct wc_error *err)

@@ -256,7 +256,7 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 		if (!status && !result->counts.tiles)
 			status = wc_fail(err, WC_ERR_MISMATCH, "the run checked no tile");
 		if (!status && options->dump)
-			status = collect_dump(&run.collect, options->data, options->dump, err);
+			status = collect_dump(&run.collect, options->data, expect->optimizer, options->dump, err);
 		// The parameters become what the device has made of them.
 		if (!status && options->training)
 			status = next_step(&run, options->training->steps, err);

@@ -117,7 +117,7 @@ Test(data, files_are_read_back_as_they_were_dumped)
 	tests_net(&net, net_yaml);
 	cr_assert_eq(data_init(&data, &net, 2, &seeded, &err), 0, "%s", err.text);
 	cr_assert_eq(collect_init(&collect, &net, 2, &err), 0);
-	cr_assert_eq(collect_dump(&collect, &data, directory, &err), 0, "%s", err.text);
+	cr_assert_eq(collect_dump(&collect, &data, NULL, directory, &err), 0, "%s", err.text);
 	snprintf(input, sizeof(input), "%s/input.act.nhwc.npy", directory);
 	snprintf(gradient, sizeof(gradient), "%s/c2.grad.nhwc.npy", directory);
 	files.input = input;
