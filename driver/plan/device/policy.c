@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How weights and weight gradients pass through the buffer. Everything resident moves the fewest bytes; if
-// that does not fit, everything is cut as finely as allowed, and then, the operand that saves most first,
-// made resident, whole, or coarser again as far as the buffer has room.
+// that does not fit, everything is cut as finely as allowed; then, the largest operand first, made resident
+// as far as the buffer has room; and then the others made whole, or coarser again.
+#include "driver/plan/device/fit.h"
 #include "driver/plan/device/planner.h"
 #include "driver/plan/device/use.h"
 
 #include <stdlib.h>
 
+enum { FINE_PARTS = 128 };
+
 struct operand {
 	struct sched_policy *policy;
+	int node;
 	int channels;     // of the convolution's output
 	int unit;         // slices are multiples of it; 0: never sliced
+	int fine;         // the slice from which it starts
 	int passes;       // how often a group's execution reads (weights) or writes (sums) it
 	uint64_t bytes;
 };
@@ -82,7 +87,7 @@ static void add_operand(struct planner *planner, struct sched_group *group, int 
 {
 	const struct net_node *of = &planner->net->nodes[node];
 	int iterations = (int)div_up(planner->options->batch, group->sub_batch);
-	struct operand operand = { .policy = sums ? &group->wgrad[node] : &group->weight[node], .channels = of->out.channels };
+	struct operand operand = { .policy = sums ? &group->wgrad[node] : &group->weight[node], .node = node, .channels = of->out.channels };
 	bool gradient;
 	int at = *count;
 
@@ -99,39 +104,100 @@ static void add_operand(struct planner *planner, struct sched_group *group, int 
 	++*count;
 }
 
-static int try_fit(struct planner *planner, struct sched_group *group)
+static int try_fit(struct planner *planner, struct sched_group *group, struct fit *fit)
 {
-	struct fit fit;
-	int rc = fit_group(planner->schedule, group, planner->net, &fit, planner->err);
+	int rc = fit_group(planner->schedule, group, planner->net, fit, planner->err);
 
 	return rc == WC_ERR_INPUT ? PLAN_NO_FIT : rc;
 }
 
-// Give the operand the best policy that fits while the others stay.
-static int improve(struct planner *planner, struct sched_group *group, struct operand *operand)
+static struct sched_policy finest(const struct operand *operand)
 {
-	struct sched_policy finest = *operand->policy;
+	return (struct sched_policy){ .slice = operand->fine };
+}
+
+// So many units that a slice is a small part of the buffer: finer ones only make more steps, and more work for the planner.
+static int fine_slice(const struct planner *planner, const struct operand *operand)
+{
+	const uint64_t unit_bytes = operand->bytes / (uint64_t)operand->channels * (uint64_t)operand->unit;
+	const uint64_t units = unit_bytes ? planner->schedule->buffer_bytes / FINE_PARTS / unit_bytes : 0;
+
+	if (units * (uint64_t)operand->unit >= (uint64_t)operand->channels)
+		return 0;
+	return operand->unit * (int)(units ? units : 1);
+}
+
+// What is resident lives at the fullest step as well, where the operand takes no part yet.
+static bool is_too_large(const struct planner *planner, const struct operand *operand, const struct fit *fit)
+{
+	return fit->node != operand->node && fit->live_bytes + operand->bytes > planner->schedule->buffer_bytes;
+}
+
+// Make operands resident that the group uses more than once, as long as it fits while the others stay. `fit` is that of the group as it is.
+static int keep_resident(struct planner *planner, struct sched_group *group, struct operand *operands, int count, struct fit *fit)
+{
+	for (int i = 0; i < count; i++) {
+		struct fit trial;
+		int rc;
+
+		if (operands[i].passes == 1 || is_too_large(planner, &operands[i], fit))
+			continue;
+		*operands[i].policy = (struct sched_policy){ .resident = true };
+		rc = try_fit(planner, group, &trial);
+		if (rc < 0)
+			return rc;
+		if (rc == PLAN_NO_FIT)
+			*operands[i].policy = finest(&operands[i]);
+		else
+			*fit = trial;
+	}
+	return 0;
+}
+
+// Half as many units again and again, until it fits.
+static int halve(struct planner *planner, struct sched_group *group, struct operand *operand)
+{
+	const int unit = operand->unit;
+
+	for (int slice = operand->channels / 2 / unit * unit; slice > operand->fine; slice = slice / 2 / unit * unit) {
+		struct fit fit;
+		int rc;
+
+		*operand->policy = (struct sched_policy){ .slice = slice };
+		rc = try_fit(planner, group, &fit);
+		if (rc != PLAN_NO_FIT)
+			return rc;
+	}
+	*operand->policy = finest(operand);
+	return 0;
+}
+
+// Give each operand that is as fine as allowed the coarsest slice that fits while those before it keep theirs. Slices live in their own layer's
+// steps alone, so that many are tried at once.
+static int coarsen(struct planner *planner, struct sched_group *group, struct operand *operands, int count)
+{
+	const int half = count / 2;
+	bool changes = false;
+	struct fit fit;
 	int rc;
 
-	if (operand->passes > 1) {
-		*operand->policy = (struct sched_policy){ .resident = true };
-		rc = try_fit(planner, group);
-		if (rc != PLAN_NO_FIT)
-			return rc;
-	}
-	if (!operand->unit) {
-		*operand->policy = finest;
+	for (int i = 0; i < count; i++)
+		if (operands[i].fine && !operands[i].policy->resident) {
+			*operands[i].policy = (struct sched_policy){ .slice = 0 };
+			changes = true;
+		}
+	if (!changes)
 		return 0;
-	}
-	// All at once, then half as many units again and again.
-	for (int slice = operand->channels; slice > operand->unit; slice = slice / 2 / operand->unit * operand->unit) {
-		*operand->policy = (struct sched_policy){ .slice = slice == operand->channels ? 0 : slice };
-		rc = try_fit(planner, group);
-		if (rc != PLAN_NO_FIT)
-			return rc;
-	}
-	*operand->policy = finest;
-	return 0;
+	rc = try_fit(planner, group, &fit);
+	if (rc != PLAN_NO_FIT)
+		return rc;
+	if (count == 1)
+		return halve(planner, group, operands);
+	for (int i = 0; i < count; i++)
+		if (!operands[i].policy->resident)
+			*operands[i].policy = finest(&operands[i]);
+	rc = coarsen(planner, group, operands, half);
+	return rc ? rc : coarsen(planner, group, operands + half, count - half);
 }
 
 // All that the group uses resident, if it is used more than once.
@@ -139,6 +205,12 @@ static void all_resident(struct operand *operands, int count)
 {
 	for (int i = 0; i < count; i++)
 		*operands[i].policy = (struct sched_policy){ .resident = operands[i].passes > 1 };
+}
+
+static void all_fine(struct operand *operands, int count)
+{
+	for (int i = 0; i < count; i++)
+		*operands[i].policy = finest(&operands[i]);
 }
 
 // The operands of the group, the caller frees; NULL if memory runs out. Policies are cleared.
@@ -171,30 +243,38 @@ int policy_bound(struct planner *planner, struct sched_group *group, double *cos
 	return 0;
 }
 
-// Everything resident, or, if that does not fit, everything as fine as allowed; *resident: which.
-static int try_extremes(struct planner *planner, struct sched_group *group, struct operand *operands, int count, bool *resident)
+// Everything resident, or, if that does not fit, everything in fine slices, or as fine as allowed; *resident: whether the first.
+static int try_extremes(struct planner *planner, struct sched_group *group, struct operand *operands, int count, bool *resident, struct fit *fit)
 {
 	int rc;
 
 	all_resident(operands, count);
-	rc = try_fit(planner, group);
+	rc = try_fit(planner, group, fit);
 	*resident = rc != PLAN_NO_FIT;
 	if (*resident)
 		return rc;
 	for (int i = 0; i < count; i++)
-		*operands[i].policy = (struct sched_policy){ .slice = operands[i].unit };
-	return try_fit(planner, group);
+		operands[i].fine = fine_slice(planner, &operands[i]);
+	all_fine(operands, count);
+	rc = try_fit(planner, group, fit);
+	if (rc != PLAN_NO_FIT)
+		return rc;
+	for (int i = 0; i < count; i++)
+		operands[i].fine = operands[i].unit;
+	all_fine(operands, count);
+	return try_fit(planner, group, fit);
 }
 
 int policy_try(struct planner *planner, struct sched_group *group, bool narrow)
 {
 	int count, rc;
 	struct operand *operands = list_operands(planner, group, narrow, &count);
+	struct fit fit;
 	bool resident;
 
 	if (!operands)
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	rc = try_extremes(planner, group, operands, count, &resident);
+	rc = try_extremes(planner, group, operands, count, &resident, &fit);
 	free(operands);
 	return rc;
 }
@@ -203,13 +283,16 @@ int policy_choose(struct planner *planner, struct sched_group *group, bool narro
 {
 	int count, rc;
 	struct operand *operands = list_operands(planner, group, narrow, &count);
+	struct fit fit;
 
 	if (!operands)
 		return wc_fail(planner->err, WC_ERR_SYSTEM, "out of memory");
-	rc = try_extremes(planner, group, operands, count, settled);
+	rc = try_extremes(planner, group, operands, count, settled, &fit);
 	if (!*settled) {
-		for (int i = 0; !rc && i < count; i++)
-			rc = improve(planner, group, &operands[i]);
+		if (!rc)
+			rc = keep_resident(planner, group, operands, count, &fit);
+		if (!rc && count)
+			rc = coarsen(planner, group, operands, count);
 		*settled = true;
 		for (int i = 0; i < count; i++)
 			*settled &= operands[i].passes == 1 || operands[i].policy->resident;
