@@ -36,6 +36,12 @@ int compare_init(struct compare *compare, const struct program *program, const s
 	return 0;
 }
 
+void compare_new_device(struct compare *compare, struct wc_backend *backend)
+{
+	compare->backend = backend;
+	compare->tile_command = compare->tile_complete = UINT32_MAX;
+}
+
 void compare_restart(struct compare *compare)
 {
 	for (int i = 0; i < LAYOUT_STORE_COUNT * compare->net->node_count; i++) {

@@ -49,6 +49,8 @@ int compare_init(struct compare *compare, const struct program *program, const s
 		 struct collect *collect, struct wc_backend *backend, bool keep_tile, struct wc_error *err);
 // The program begins again: what the last step left in DRAM is no longer known.
 void compare_restart(struct compare *compare);
+// Another device is at work, whose commands count from 0.
+void compare_new_device(struct compare *compare, struct wc_backend *backend);
 void compare_release(struct compare *compare);
 
 // One drained row. Differences in later rows of a tile that has one already are counted only. The tile is complete when

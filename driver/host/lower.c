@@ -68,6 +68,13 @@ void lower_restart(struct lower *lower)
 			lower->cuts[node][channel] = -1;
 }
 
+void lower_new_device(struct lower *lower)
+{
+	depend_release(&lower->depend);
+	depend_init(&lower->depend);
+	op_queue_restart(lower->queue);
+}
+
 void lower_release(struct lower *lower)
 {
 	depend_release(&lower->depend);

@@ -26,6 +26,8 @@ int lower_init(struct lower *lower, const struct program *program, const struct 
 	       const struct wc_device_params *params, struct op_queue *queue, struct wc_error *err);
 // The program begins again.
 void lower_restart(struct lower *lower);
+// What comes is for a device that has seen no command.
+void lower_new_device(struct lower *lower);
 void lower_release(struct lower *lower);
 
 // Append the commands of one step; steps must come in order. WC_ERR_INPUT if a command's field has no room

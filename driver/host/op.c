@@ -3,6 +3,7 @@
 // The queue of lowered commands; see op.h.
 #include "driver/host/op.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "traces/alloc.h"
@@ -21,6 +22,12 @@ void op_queue_release(struct op_queue *queue)
 {
 	wc_free(queue->ops);
 	*queue = (struct op_queue){0};
+}
+
+void op_queue_restart(struct op_queue *queue)
+{
+	assert(queue->first == queue->end);
+	queue->first = queue->end = 0;
 }
 
 // Twice the room; indices move to their new places.

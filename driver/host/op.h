@@ -99,6 +99,8 @@ struct op_queue {
 
 int op_queue_init(struct op_queue *queue, struct wc_error *err);
 void op_queue_release(struct op_queue *queue);
+// Count from 0 again; none may be held.
+void op_queue_restart(struct op_queue *queue);
 // A zeroed op at index queue->end; valid until the next push. NULL without memory (err says so).
 struct op *op_queue_push(struct op_queue *queue, struct wc_error *err);
 // The op of a command that is still held; NULL if it is not.

@@ -22,7 +22,7 @@ static int feed(struct run *run, uint32_t done, struct wc_error *err)
 	const uint32_t limit = done + RUN_RING_ENTRIES - KEPT_ENTRIES;
 	const struct fault *fault = &run->options->fault;
 
-	while (run->next_step < run->program.step_count && (int32_t)(limit - run->queue.end) > 0) {
+	while (run->next_step < run->step_limit && (int32_t)(limit - run->queue.end) > 0) {
 		int result = lower_step(&run->lower, run->next_step++, err);
 
 		if (result)
@@ -120,10 +120,10 @@ static void take_counts(struct run *run)
 	struct run_result *result = run->result;
 
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
-		result->counters[counter] = device_counter(run->backend, counter);
+		result->counters[counter] = run_counter(run, counter);
 	result->cycles = run->backend->ops->has_cycles ? result->counters[WC_COUNTER_CYCLES] : 0;
 	result->end_cycle = run->backend->ops->cycle(run->backend);
-	result->commands = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
+	result->commands = run->commands_before + run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 	memcpy(result->read_bytes, run->memory.read_bytes, sizeof(result->read_bytes));
 	memcpy(result->write_bytes, run->memory.write_bytes, sizeof(result->write_bytes));
 	result->counts = run->compare.counts;
@@ -145,7 +145,7 @@ static void explain(struct run *run)
 		.program = &run->program,
 		.layout = &run->layout,
 		.expect = run->expect,
-		.device = &run->options->device,
+		.device = &run->device,
 		.fault = &run->options->fault,
 		.seed = run->options->seed,
 		.buffer = run->snapshot,
@@ -184,8 +184,16 @@ static double mean_loss(struct run *run)
 // One step: forward, backward, update.
 static int run_step(struct run *run, struct wc_error *err)
 {
-	int result = loop(run, err);
+	int result = 0;
 
+	for (int part = 0; !result && part < run->part_count; part++) {
+		run->step_limit = run->part_ends[part];
+		result = run_begin_part(run, err);
+		if (!result)
+			result = loop(run, err);
+		if (!result)
+			result = run_end_part(run, err);
+	}
 	if (!result)
 		result = compare_memory(&run->compare, err);
 	if (result)
@@ -282,6 +290,7 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 
 void run_result_release(struct run_result *result)
 {
+	profile_release(&result->profile);
 	wc_free(result->digests);
 	result->digests = NULL;
 	result->digest_count = 0;

@@ -11,6 +11,7 @@
 #include "driver/host/device.h"
 #include "driver/host/diagnose.h"
 #include "driver/host/fault.h"
+#include "driver/host/profile.h"
 #include "traces/wct.h"
 
 enum { RUN_RING_ENTRIES = 1024 };
@@ -22,6 +23,23 @@ struct run_training {
 	int (*next_batch)(void *context, int step, struct wc_error *err);
 	// A step is complete and all equal. `loss`: the mean over the batch, from the losses that the device stored.
 	void (*step_done)(void *context, int step, double loss);
+	void *context;
+};
+
+// How far a run has come: parts that are complete, and the device's counters then. A part is a group of the schedule, and behind a step's
+// last one the update; they count on over the steps.
+struct run_position {
+	uint64_t parts;
+	uint64_t counters[WC_COUNTER_COUNT];
+	struct profile profile; // of cycles alone
+};
+
+// A run that can be taken up where it was stopped. The device comes to rest after each part, so that its counters and cycles are those of the
+// parts, however often it was stopped.
+struct run_resume {
+	const struct run_position *from; // what was complete before; NULL: nothing. It runs on the functional model again, and is compared all the same
+	// A part is complete on the device; `position` is valid during the call. Anything but 0 ends the run with it.
+	int (*part_done)(void *context, const struct run_position *position, struct wc_error *err);
 	void *context;
 };
 
@@ -37,6 +55,7 @@ struct run_options {
 	enum wct_level trace_level;
 	const char *dump;          // directory or NULL; of the last step
 	const struct run_training *training; // NULL: one step
+	const struct run_resume *resume;     // NULL: the run is not taken up later. With it, commands count from where the device took over
 	// Called with the fraction done, 0 to 1, after every command; may be NULL.
 	void (*progress)(void *context, double fraction);
 	void *progress_context;
@@ -54,6 +73,7 @@ struct run_result {
 	uint64_t cycles;           // in which the device was at work; 0: the backend has none
 	uint64_t end_cycle;        // since reset, as events and waveforms count
 	uint64_t counters[WC_COUNTER_COUNT];
+	struct profile profile;    // by layer and phase
 	uint64_t update_cycles;    // of them, from the end of backward to the end of the update
 	double update_wall_s;
 	int steps;                 // completed

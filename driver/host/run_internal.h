@@ -21,7 +21,13 @@ struct run {
 	struct collect collect;
 	struct compare compare;
 	struct host_trace trace;
+	struct device device;    // the one at work: options->device, or the functional model for what was complete before
 	struct wc_backend *backend;
+	int *part_ends;          // steps of the program; one part without options->resume
+	int part_count;
+	int step_limit;          // no step from it on is to be lowered yet
+	uint64_t parts_done;
+	uint32_t commands_before; // complete on a device that was at work before
 	uint32_t tail;           // commands written to the ring
 	int next_step;           // to be lowered
 	double work_done, work_all; // of a step
@@ -35,6 +41,17 @@ struct run {
 // Expand, lay out, make the device, place the inputs. On failure what is there is released by run_tear_down().
 int run_set_up(struct run *run, struct wc_error *err);
 void run_tear_down(struct run *run);
+
+// The device with its observer, ready for commands; the one before is freed, and its global buffer copied.
+int run_open_device(struct run *run, struct wc_error *err);
+
+// Where the program comes to rest (run_part.c).
+int run_find_parts(struct run *run, struct wc_error *err);
+// Before a part: the device takes over from the functional model if it is its turn.
+int run_begin_part(struct run *run, struct wc_error *err);
+int run_end_part(struct run *run, struct wc_error *err);
+// Of the device, with what it had counted before it was taken up again.
+uint64_t run_counter(const struct run *run, enum wc_counter counter);
 
 // Images and labels, or the output's gradient, to their places.
 int run_place_batch(struct run *run, struct wc_error *err);

@@ -122,6 +122,19 @@ static int trace_headers(struct run *run, struct wc_error *err)
 	return result ? result : host_trace_device_header(&run->trace, "backend", run->backend->ops->name, err);
 }
 
+static int copy_buffer(struct wc_backend *from, struct wc_backend *to, struct wc_error *err)
+{
+	const uint32_t bytes = to->params.buffer_bytes;
+	uint8_t *buffer = wc_alloc(bytes, 1);
+
+	if (!buffer)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a buffer of %" PRIu32 " bytes", bytes);
+	from->ops->buffer_read(from, 0, buffer, bytes);
+	to->ops->buffer_write(to, 0, buffer, bytes);
+	wc_free(buffer);
+	return 0;
+}
+
 int run_set_up(struct run *run, struct wc_error *err)
 {
 	const struct run_options *options = run->options;
@@ -139,32 +152,52 @@ int run_set_up(struct run *run, struct wc_error *err)
 	if ((result = op_queue_init(&run->queue, err)) ||
 	    (result = lower_init(&run->lower, &run->program, &run->layout, &options->device.params, &run->queue, err)) ||
 	    (result = collect_init(&run->collect, options->net, options->schedule->batch, err)) ||
-	    (result = device_open(&options->device, &run->memory, options->seed, &run->backend, err)))
+	    (result = profile_init(&run->result->profile, options->net->node_count, err)) || (result = run_find_parts(run, err)))
 		return result;
 	run->lower.loss_scale = options->data->loss_scale / (float)options->schedule->batch;
 	if (run->expect->optimizer)
 		run->lower.sgd = run->expect->optimizer->sgd;
+	run->device = options->device;
+	if (options->resume && options->resume->from)
+		run->device.kind = DEVICE_MODEL;
 	expect_restart(run->expect);
 	if ((result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
 	    (result = host_trace_open(&run->trace, &run->program, &options->device.params, options->trace, options->golden_trace, options->trace_level,
 				      err)) ||
-	    (result = trace_headers(run, err)) ||
+	    (result = run_open_device(run, err)) || (result = trace_headers(run, err)) ||
 	    (result = compare_init(&run->compare, &run->program, &run->layout, run->expect, &run->collect, run->backend, host_trace_wanted(&run->trace), err)))
 		return result;
 	for (int i = 0; i < run->program.step_count; i++)
 		run->work_all += step_work(&run->program, &run->program.steps[i]);
 	run->result->buffer_high_water = run->program.live_bytes;
+	return 0;
+}
 
+int run_open_device(struct run *run, struct wc_error *err)
+{
+	const struct run_options *options = run->options;
 	const struct wc_observer observer = {
 		.context = run,
 		.tile_row = run_on_tile_row,
 		.event = run_on_event,
 		.waves = options->trace && options->trace_level >= WCT_LEVEL_WAVE,
 	};
+	struct wc_backend *backend;
+	int result = device_open(&run->device, &run->memory, options->seed, &backend, err);
 
-	run->backend->ops->set_observer(run->backend, &observer);
-	run->backend->ops->set_fault(run->backend, options->fault.device.kind == WC_FAULT_NONE ? NULL : &options->fault.device);
-	return device_start(run->backend, run->layout.ring_base, RUN_RING_ENTRIES, err);
+	if (result)
+		return result;
+	if (run->backend)
+		result = copy_buffer(run->backend, backend, err);
+	wc_backend_free(run->backend);
+	run->backend = backend;
+	if (result)
+		return result;
+	backend->ops->set_observer(backend, &observer);
+	backend->ops->set_fault(backend, options->fault.device.kind == WC_FAULT_NONE ? NULL : &options->fault.device);
+	result = device_start(backend, run->layout.ring_base, RUN_RING_ENTRIES, err);
+	run->result->profile.last_cycle = backend->ops->cycle(backend);
+	return result;
 }
 
 void run_tear_down(struct run *run)
@@ -177,5 +210,6 @@ void run_tear_down(struct run *run)
 	wc_memory_release(&run->memory);
 	layout_release(&run->layout);
 	program_release(&run->program);
+	wc_free(run->part_ends);
 	wc_free(run->snapshot);
 }

@@ -56,7 +56,7 @@ Test(whole, a_step_has_the_golden_bits_and_the_predicted_bytes)
 			cr_expect(rig.result.loss > 0 && rig.result.loss < 10, "%g", rig.result.loss);
 			if (i == 0) {
 				first = rig.result;
-				rig.result.digests = NULL;
+				rig.result = (struct run_result){0};
 			} else {
 				cr_expect_eq(rig.result.loss, first.loss, "%s", planners[i]);
 				// All that ends a group is whole under both: of the network's 20 tensors and their gradients many.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/host/profile.h"
+
+#include "traces/alloc.h"
+
+const char *profile_phase_name(enum profile_phase phase)
+{
+	static const char *const names[PROFILE_PHASES] = {"forward", "recompute", "data_gradient", "weight_gradient", "loss", "update"};
+
+	return names[phase];
+}
+
+static enum profile_phase phase_of(const struct step *step)
+{
+	switch (step->op) {
+	case STEP_LOSS:
+		return PROFILE_LOSS;
+	case STEP_UPDATE:
+		return PROFILE_UPDATE;
+	case STEP_WEIGHT_GRADIENT:
+	case STEP_BIAS_GRADIENT:
+	case STEP_ONES:
+		return PROFILE_WEIGHT_GRADIENT;
+	case STEP_FORWARD:
+	case STEP_BIAS:
+		return step->phase == SCHED_FORWARD ? PROFILE_FORWARD : PROFILE_RECOMPUTE;
+	default:
+		return step->phase == SCHED_FORWARD ? PROFILE_FORWARD : PROFILE_DATA_GRADIENT;
+	}
+}
+
+int profile_init(struct profile *profile, int node_count, struct wc_error *err)
+{
+	*profile = (struct profile){.node_count = node_count};
+	profile->entries = wc_alloc((size_t)node_count * PROFILE_PHASES, sizeof(*profile->entries));
+	return profile->entries ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for the profile of %d nodes", node_count);
+}
+
+void profile_release(struct profile *profile)
+{
+	wc_free(profile->entries);
+	*profile = (struct profile){0};
+}
+
+static struct profile_entry *entry_at(const struct profile *profile, int node, enum profile_phase phase)
+{
+	return &profile->entries[node * PROFILE_PHASES + (int)phase];
+}
+
+const struct profile_entry *profile_at(const struct profile *profile, int node, enum profile_phase phase)
+{
+	return entry_at(profile, node, phase);
+}
+
+void profile_add(struct profile *profile, const struct program *program, const struct op *op, int rows, uint64_t cycle)
+{
+	const struct step *step = &program->steps[op->step];
+	struct profile_entry *entry = entry_at(profile, step->node, phase_of(step));
+
+	if (op->kind == OP_LOAD || op->kind == OP_STORE)
+		return;
+	entry->commands++;
+	profile->last = entry;
+	if (cycle > profile->last_cycle) {
+		entry->cycles += cycle - profile->last_cycle;
+		profile->last_cycle = cycle;
+	}
+	if (op_is_tile(op)) {
+		entry->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;
+		entry->busy_cycles += (uint64_t)op->m_count * (uint64_t)op_waves(op, rows);
+	}
+}
+
+void profile_settle(struct profile *profile, uint64_t cycles, uint64_t cycle)
+{
+	if (!profile->last)
+		return;
+	// Between a command's end and the rest the device may have been idle for some cycles: the difference has either sign.
+	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
+		cycles -= profile->entries[i].cycles;
+	profile->last->cycles += cycles;
+	profile->last_cycle = cycle;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a run that can be taken up again: where they end, and who runs them.
+#include "driver/host/run_internal.h"
+#include "traces/alloc.h"
+
+// A part ends behind the last step of a group, if no step of an earlier group follows: loads of later ones may have moved before it.
+int run_find_parts(struct run *run, struct wc_error *err)
+{
+	const struct program *program = &run->program;
+	const int groups = program->schedule->group_count;
+	int *last = wc_alloc((size_t)groups + 1, sizeof(*last)), end = 0;
+
+	run->part_ends = wc_alloc((size_t)groups + 1, sizeof(*run->part_ends));
+	if (!last || !run->part_ends) {
+		wc_free(last);
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d groups", groups);
+	}
+	for (int i = 0; i < program->step_count; i++)
+		last[program->steps[i].group] = i + 1;
+	for (int group = 0; run->options->resume && group < groups; group++)
+		if (last[group] > end && last[group] < program->step_count)
+			run->part_ends[run->part_count++] = end = last[group];
+	run->part_ends[run->part_count++] = program->step_count;
+	wc_free(last);
+	return 0;
+}
+
+static const struct run_position *position_before(const struct run *run)
+{
+	return run->options->resume ? run->options->resume->from : NULL;
+}
+
+int run_begin_part(struct run *run, struct wc_error *err)
+{
+	const struct run_position *before = position_before(run);
+	struct profile *profile = &run->result->profile;
+	int result;
+
+	if (!before || run->parts_done != before->parts)
+		return 0;
+	run->commands_before = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
+	run->device = run->options->device;
+	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
+		profile->entries[i].cycles = before->profile.entries[i].cycles;
+	op_queue_drop_done(&run->queue);
+	lower_new_device(&run->lower);
+	run->tail = 0;
+	result = run_open_device(run, err);
+	if (!result)
+		compare_new_device(&run->compare, run->backend);
+	return result;
+}
+
+int run_end_part(struct run *run, struct wc_error *err)
+{
+	const struct run_resume *resume = run->options->resume;
+	const struct run_position *before = position_before(run);
+	struct run_position position = {.parts = ++run->parts_done};
+
+	if (run->backend->ops->has_cycles)
+		profile_settle(&run->result->profile, run_counter(run, WC_COUNTER_CYCLES), run->backend->ops->cycle(run->backend));
+	position.profile = run->result->profile;
+	if (!resume || (before && run->parts_done <= before->parts))
+		return 0;
+	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
+		position.counters[counter] = run_counter(run, counter);
+	return resume->part_done(resume->context, &position, err);
+}
+
+uint64_t run_counter(const struct run *run, enum wc_counter counter)
+{
+	const struct run_position *before = position_before(run);
+
+	return device_counter(run->backend, counter) + (before ? before->counters[counter] : 0);
+}
