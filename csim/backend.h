@@ -133,6 +133,10 @@ enum wc_fault_kind {
 	WC_FAULT_WEIGHT,      // weight register in use of PE (row, column) in wave `wave` of command `command`; stays until reloaded
 	WC_FAULT_ACCUMULATOR, // accumulator (row, column) in command `command`, after wave `wave` was added
 	WC_FAULT_MEMORY,      // byte `address` of the DRAM, when command `command` has ended
+	// What lane `column` of the vector unit writes in vector `row` (from 0, in the order in which they are written) of command `command`.
+	// SIMD: its 32-bit result, before the stream's type narrows it. VECTOR: an fp16 element of dst, a vector being a line (bit `bit` mod 16);
+	// the mask stays right.
+	WC_FAULT_LANE,
 };
 
 struct wc_fault {
