@@ -63,7 +63,11 @@ enum wc_counter {
 	WC_COUNTER_STALL_OPERAND, // a tile is in progress, none enters: A or B is not filled yet
 	WC_COUNTER_STALL_WEIGHT,  // ... the wave was shorter than Rows and its weights are still loading
 	WC_COUNTER_STALL_ACCUMULATOR, // ... the accumulator is not free (drain or preload)
-	WC_COUNTER_STALL_COMMAND, // no GEMM is in progress (dependence, DMA, vector work, or nothing to do)
+	WC_COUNTER_STALL_LOAD,    // no wave is left to stream: what the array waits for is a LOAD
+	WC_COUNTER_STALL_STORE,   // ... a STORE
+	WC_COUNTER_STALL_VECTOR,  // ... a VECTOR or SIMD
+	WC_COUNTER_STALL_DRAIN,   // ... a GEMM whose sums are still being written
+	WC_COUNTER_STALL_COMMAND, // ... none of these: the next command is on its way from the ring, or there is none
 	WC_COUNTER_WAVES,
 	WC_COUNTER_BUBBLES,       // idle cycles between two waves of which the first had >= Rows rows and the second was ready
 	WC_COUNTER_DMA_READ_BEATS,
@@ -133,6 +137,10 @@ enum wc_fault_kind {
 	WC_FAULT_WEIGHT,      // weight register in use of PE (row, column) in wave `wave` of command `command`; stays until reloaded
 	WC_FAULT_ACCUMULATOR, // accumulator (row, column) in command `command`, after wave `wave` was added
 	WC_FAULT_MEMORY,      // byte `address` of the DRAM, when command `command` has ended
+	// What lane `column` of the vector unit writes in vector `row` (from 0, in the order in which they are written) of command `command`.
+	// SIMD: its 32-bit result, before the stream's type narrows it. VECTOR: an fp16 element of dst, a vector being a line (bit `bit` mod 16);
+	// the mask stays right.
+	WC_FAULT_LANE,
 };
 
 struct wc_fault {

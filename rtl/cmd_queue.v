@@ -28,7 +28,11 @@ module cmd_queue #(
     output wire          cmd_valid_o,
     input  wire          cmd_ready_i,
     output wire [2047:0] cmd_o,
-    output wire [31:0]   cmd_index_o
+    output wire [31:0]   cmd_index_o,
+
+    output wire          waiting_o,     // there is a head
+    output wire [3:0]    unmet_o,       // the engines that it waits for: load, gemm, vector, store
+    output wire [3:0]    count_o        // commands held
 );
   wire             head_valid;
   wire [Width-1:0] head;
@@ -50,12 +54,14 @@ module cmd_queue #(
   );
 
   // The header is common to all commands.
-  wire met = (done_load_i   >= head[wc_cmd_pkg::LOAD_WAIT_LOAD_L+:32])
-          && (done_gemm_i   >= head[wc_cmd_pkg::LOAD_WAIT_GEMM_L+:32])
-          && (done_vector_i >= head[wc_cmd_pkg::LOAD_WAIT_VECTOR_L+:32])
-          && (done_store_i  >= head[wc_cmd_pkg::LOAD_WAIT_STORE_L+:32]);
+  assign unmet_o = {done_store_i  < head[wc_cmd_pkg::LOAD_WAIT_STORE_L+:32],
+                    done_vector_i < head[wc_cmd_pkg::LOAD_WAIT_VECTOR_L+:32],
+                    done_gemm_i   < head[wc_cmd_pkg::LOAD_WAIT_GEMM_L+:32],
+                    done_load_i   < head[wc_cmd_pkg::LOAD_WAIT_LOAD_L+:32]};
 
-  assign cmd_valid_o = head_valid && met && !halt_i;
+  assign cmd_valid_o = head_valid && (unmet_o == 4'd0) && !halt_i;
+  assign waiting_o   = head_valid;
+  assign count_o     = 4'd0 + count;
 
   generate
     if (Width < 2048) begin : g_pad
@@ -65,7 +71,5 @@ module cmd_queue #(
       assign cmd_o = head;
     end
   endgenerate
-
-  wire unused = &{1'b0, count, 1'b0};
 endmodule
 `default_nettype wire

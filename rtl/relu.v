@@ -169,6 +169,15 @@ module relu #(
   wire [Lanes-1:0]    keep;
   wire [Lanes-1:0]    in_row = (write_left_q < Lanes) ? ~({Lanes{1'b1}} << write_left_q[$clog2(Lanes)-1:0]) : {Lanes{1'b1}};
 
+`ifdef WC_FAULTS
+  // A planted fault, set from outside the design. Its register keeps it out of what the inputs of a cycle reach, which is simulated twice.
+  reg  [31:0] fault = 32'd0;
+  reg  [31:0] fault_q;
+  always @(posedge clk_i) fault_q <= fault;
+`else
+  wire [31:0] fault_q = 32'd0;
+`endif
+
   relu_lanes #(
       .Lanes(Lanes)
   ) u_lanes (
@@ -177,6 +186,7 @@ module relu #(
       .src_i  (src_data),
       .aux_i  (aux_data),
       .mask_i (mask_bits),
+      .fault_i(fault_q),
       .dst_o  (dst_data),
       .keep_o (keep)
   );

@@ -17,6 +17,7 @@ module relu_lanes #(
     input  wire [Lanes*16-1:0] src_i,
     input  wire [Lanes*16-1:0] aux_i,
     input  wire [Lanes-1:0]    mask_i,
+    input  wire [31:0]         fault_i,   // a planted fault: the bit of dst_o that is wrong, counted from 1; 0, as in every device but a simulated one: none
     output reg  [Lanes*16-1:0] dst_o,
     output reg  [Lanes-1:0]    keep_o
 );
@@ -30,7 +31,7 @@ module relu_lanes #(
     src    = 16'd0;
     judge  = 16'd0;
     keep   = 1'b0;
-    if (valid_i)
+    if (valid_i) begin
       for (i = 0; i < Lanes; i = i + 1) begin
         src   = src_i[16*i+:16];
         judge = (op_i == 2'd2) ? aux_i[16*i+:16] : src;
@@ -38,6 +39,8 @@ module relu_lanes #(
         keep_o[i] = keep;
         dst_o[16*i+:16] = !keep ? 16'd0 : (src[14:0] > 15'h7c00) ? 16'h7e00 : src;
       end
+      if (fault_i != 32'd0) dst_o = dst_o ^ ({{(Lanes * 16 - 1) {1'b0}}, 1'b1} << (fault_i - 32'd1));
+    end
   end
 endmodule
 `default_nettype wire

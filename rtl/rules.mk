@@ -34,7 +34,7 @@ rtl_bad_name = $(or $(filter-out waves rand,$(wordlist 6,9,$(rtl_words))),$(filt
 
 # ---- flags ---------------------------------------------------------------------------------------
 
-RTL_VFLAGS := --cc --exe --build -j 1 --no-timing --assert -DWC_ASSERT -O3 --expand-limit 2 --prefix Vwc_tb --top-module wc_tb
+RTL_VFLAGS := --cc --exe --build -j 1 --no-timing --assert -DWC_ASSERT -DWC_FAULTS -O3 --expand-limit 2 --prefix Vwc_tb --top-module wc_tb
 RTL_CXXFLAGS := -fPIC -fno-gnu-unique -fvisibility=hidden -march=native -Wno-unused
 
 # The C side of the library. It is built once for all configurations, without sanitizers.
@@ -92,8 +92,8 @@ lint-verilator: $(RTL_DESIGN) $(RTL_SIM)
 	$(call say,LINT,verilator)
 	$(Q)$(call lint_verilator,4,4,16,1,1,--top-module wavecore) $(RTL_DESIGN)
 	$(Q)$(call lint_verilator,8,32,128,2,2,--top-module wavecore) $(RTL_DESIGN)
-	$(Q)$(call lint_verilator,16,16,16,1,1,--top-module wc_tb --assert -DWC_ASSERT -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
-	$(Q)$(call lint_verilator,128,128,128,1,2,--top-module wc_tb --assert -DWC_ASSERT -DWC_ARRAY_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+	$(Q)$(call lint_verilator,16,16,16,1,1,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+	$(Q)$(call lint_verilator,128,128,128,1,2,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
 
 # With one memory port and with two.
 lint-yosys: $(RTL_DESIGN)

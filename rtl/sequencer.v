@@ -39,6 +39,7 @@ module sequencer #(
     input  wire [31:0]     eng_status_i,    // 4 x 8
     input  wire [4*32-1:0] eng_error_index_i,
 
+    output wire [4:0]      cause_o,         // what the array waits for when it has no wave left: see stall_cause
     output wire [31:0]     done_o,          // commands complete
     output wire            error_o,
     output wire [7:0]      error_status_o,
@@ -126,6 +127,9 @@ module sequencer #(
 
   assign done_o = done_load_q + done_gemm_q + done_vector_q + done_store_q;
 
+  wire [3:0]     waiting;
+  wire [4*4-1:0] unmet, count;
+
   genvar e;
   generate
     for (e = 0; e < 4; e = e + 1) begin : g_queue
@@ -147,10 +151,26 @@ module sequencer #(
           .cmd_valid_o  (eng_valid_o[e]),
           .cmd_ready_i  (eng_ready_i[e]),
           .cmd_o        (eng_cmd_o[2048*e+:2048]),
-          .cmd_index_o  (eng_index_o[32*e+:32])
+          .cmd_index_o  (eng_index_o[32*e+:32]),
+          .waiting_o    (waiting[e]),
+          .unmet_o      (unmet[4*e+:4]),
+          .count_o      (count[4*e+:4])
       );
     end
   endgenerate
+
+  // ---- what the array waits for ------------------------------------------------------------------
+  // Of the commands issued and not complete, the queue's wait and the others have begun.
+  stall_cause u_stall_cause (
+      .waiting_i(waiting[1]),
+      .unmet_i  (unmet[7:4]),
+      .ready_i  (eng_ready_i[1]),
+      .full_i   (good ? queue & ~queue_ready : 4'd0),
+      .at_work_i({issued_store_q - done_store_q != {28'd0, count[15:12]}, issued_vector_q - done_vector_q != {28'd0, count[11:8]},
+                  issued_gemm_q - done_gemm_q != {28'd0, count[7:4]}, issued_load_q - done_load_q != {28'd0, count[3:0]}}),
+      .cause_o  (cause_o)
+  );
+  wire unused = &{1'b0, waiting, unmet, 1'b0};
 
   // ---- errors ------------------------------------------------------------------------------------
   // A bad command's turn comes when all before it are complete.

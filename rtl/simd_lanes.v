@@ -57,6 +57,11 @@ module simd_lanes #(
     canonical = (value[30:0] > 31'h7f800000) ? 32'h7fc00000 : value;
   endfunction
 
+`ifdef WC_FAULTS
+  // A planted fault: the bit that is wrong in the next result that is put, counted from 1; 0: none. Set from outside the design.
+  reg [31:0] fault = 32'd0;
+`endif
+
   integer                i;
   reg [LineBits-1:0]     low  [0:7];
   reg [LineBits-1:0]     high [0:7];
@@ -123,7 +128,12 @@ module simd_lanes #(
         default: ;
       endcase
       if (!compares && !d[3]) r[d[2:0]] = result;
-      if (put_i) put_q <= result;
+      if (put_i) begin
+`ifdef WC_FAULTS
+        if (fault != 32'd0) result = result ^ ({{(Bits - 1) {1'b0}}, 1'b1} << (fault - 32'd1));
+`endif
+        put_q <= result;
+      end
     end
     if (line_i && !slot_high_i) low[slot_i] = rdata_i;
     if (line_i && slot_high_i) high[slot_i] = rdata_i;

@@ -75,7 +75,7 @@ module wavecore #(
   localparam integer LineBytes = (LineMin > BusBytes) ? LineMin : BusBytes;
   localparam integer LineBits  = LineBytes * 8;
   localparam integer BusBits   = BusBytes * 8;
-  localparam integer Counters  = 12;
+  localparam integer Counters  = 16;
   localparam integer BeatShift = $clog2(BusBytes);
 
   // Engines, numbered as the wait fields are.
@@ -199,6 +199,7 @@ module wavecore #(
   wire [4*2048-1:0] eng_cmd;
   wire [4*32-1:0]   eng_index, eng_done_index, eng_error_index;
   wire [31:0]       eng_status;
+  wire [4:0]        cause;
 
   sequencer #(
       .Rows     (Rows),
@@ -224,6 +225,7 @@ module wavecore #(
       .eng_error_i      (eng_error),
       .eng_status_i     (eng_status),
       .eng_error_index_i(eng_error_index),
+      .cause_o          (cause),
       .done_o           (done),
       .error_o          (error),
       .error_status_o   (error_status),
@@ -512,12 +514,16 @@ module wavecore #(
     end
   endgenerate
 
+  // Of no wave left to stream.
+  wire [4:0] stalls = (stall_command && active) ? cause : 5'd0;
+
   counters #(
       .Count(Counters)
   ) u_counters (
       .clk_i   (clk_i),
       .rst_ni  (core_rst_n),
-      .count_i ({1'b0, ring_beat, 1'b0, vector_busy && active, writes, reads, 1'b0, bubble, 1'b0, wave, 1'b0, stall_command && active,
+      .count_i ({1'b0, ring_beat, 1'b0, vector_busy && active, writes, reads, 1'b0, bubble, 1'b0, wave,
+                 1'b0, stalls[4], 1'b0, stalls[GEMM], 1'b0, stalls[VECTOR], 1'b0, stalls[STORE], 1'b0, stalls[LOAD],
                  1'b0, stall_accumulator && active, 1'b0, stall_weight && active, 1'b0, stall_operand && active,
                  1'b0, array_busy && active, 1'b0, active}),
       .select_i(counter_select),

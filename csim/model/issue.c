@@ -132,9 +132,9 @@ static model_result execute(struct wc_model *model, const struct model_queued *q
 	case WC_OP_GEMM:
 		return model_gemm(model, &command.gemm, queued->index, err);
 	case WC_OP_SIMD:
-		return model_simd(model, &command.simd);
+		return model_simd(model, &command.simd, queued->index);
 	default:
-		return model_vector(model, &command.vector);
+		return model_vector(model, &command.vector, queued->index);
 	}
 }
 

@@ -93,8 +93,8 @@ void model_issue_reset(struct wc_model *model);
 model_result model_load(struct wc_model *model, const struct wc_load_command *command);
 model_result model_store(struct wc_model *model, const struct wc_store_command *command);
 model_result model_gemm(struct wc_model *model, const struct wc_gemm_command *command, uint32_t index, struct wc_error *err);
-model_result model_vector(struct wc_model *model, const struct wc_vector_command *command);
-model_result model_simd(struct wc_model *model, const struct wc_simd_command *command);
+model_result model_vector(struct wc_model *model, const struct wc_vector_command *command, uint32_t index);
+model_result model_simd(struct wc_model *model, const struct wc_simd_command *command, uint32_t index);
 
 int model_tile_init(struct model_tile *tile, const struct wc_device_params *params, struct wc_error *err);
 void model_tile_release(struct model_tile *tile);

@@ -82,11 +82,12 @@ static model_result walk_block(struct simd_run *run)
 	return result ? result : simd_execute(run, WC_SIMD_PART_EPILOGUE);
 }
 
-model_result model_simd(struct wc_model *model, const struct wc_simd_command *command)
+model_result model_simd(struct wc_model *model, const struct wc_simd_command *command, uint32_t index)
 {
 	struct simd_run run = {
 		.model = model,
 		.command = command,
+		.index = index,
 		.text = &wc_simd_texts[command->program],
 		.constants = {command->constant0, command->constant1, command->constant2, command->constant3},
 		.lanes = wc_device_lanes(&model->base.params),

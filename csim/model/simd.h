@@ -29,6 +29,7 @@ struct simd_place {
 struct simd_run {
 	struct wc_model *model;
 	const struct wc_simd_command *command;
+	uint32_t index;   // of the command in the run
 	const struct wc_simd_text *text;
 	struct simd_stream streams[SIMD_STREAMS];
 	uint32_t constants[SIMD_CONSTANTS];
@@ -37,6 +38,7 @@ struct simd_run {
 	uint32_t active;  // lanes with a channel in this block
 	uint32_t tap;     // its number
 	struct simd_place place;
+	uint64_t written; // vectors
 
 	uint32_t registers[SIMD_REGISTERS][SIMD_LANES_MAX];
 	bool predicate[SIMD_LANES_MAX];
@@ -50,7 +52,8 @@ struct simd_run {
 void simd_streams_init(struct simd_run *run);
 // The next vector of stream `index` at the present place of `part`; lanes without a channel are +0. 0 or an enum wc_status.
 model_result simd_read(const struct simd_run *run, int index, enum wc_simd_part part, uint32_t *lanes);
-model_result simd_write(struct simd_run *run, int index, enum wc_simd_part part, const uint32_t *lanes);
+// `lanes` is changed by a planted fault.
+model_result simd_write(struct simd_run *run, int index, enum wc_simd_part part, uint32_t *lanes);
 
 // The operations of a part, where there are any.
 model_result simd_execute(struct simd_run *run, enum wc_simd_part part);

@@ -153,7 +153,16 @@ static void write_fields(struct simd_run *run, const struct simd_stream *stream,
 	run->fields_end = end;
 }
 
-model_result simd_write(struct simd_run *run, int index, enum wc_simd_part part, const uint32_t *lanes)
+// A planted fault in one lane of this vector.
+static void strike_lane(struct simd_run *run, uint32_t *lanes)
+{
+	const struct wc_fault *fault = &run->model->fault;
+
+	if (run->written++ == (uint64_t)fault->row && (uint32_t)fault->column < run->lanes && model_fault_strikes(run->model, WC_FAULT_LANE, run->index))
+		lanes[fault->column] ^= 1u << fault->bit % 32;
+}
+
+model_result simd_write(struct simd_run *run, int index, enum wc_simd_part part, uint32_t *lanes)
 {
 	const struct simd_stream *stream = &run->streams[index];
 	uint32_t address = address_of(run, stream, part);
@@ -164,6 +173,7 @@ model_result simd_write(struct simd_run *run, int index, enum wc_simd_part part,
 		return 0;
 	if ((result = check(run, stream, address, true)))
 		return result;
+	strike_lane(run, lanes);
 	if (stream->type == SIMD_SCALAR)
 		put(buffer + address, 4, canonical(lanes[0]));
 	else if (stream->type > SIMD_BITS)

@@ -40,7 +40,18 @@ static void put_mask_bit(uint8_t *mask, uint32_t element, bool bit)
 	mask[element / 8] |= (uint8_t)(bit << element % 8);
 }
 
-static model_result work_row(struct wc_model *model, const struct wc_vector_command *command, uint32_t src, uint32_t aux, uint32_t dst)
+// The element of a row that a planted fault breaks; at least `count`: none. `first` vectors, each a line of the buffer, were written before.
+static uint64_t struck_element(struct wc_model *model, uint32_t index, uint64_t first, uint32_t count)
+{
+	const struct wc_fault *fault = &model->fault;
+	uint64_t vector = (uint64_t)fault->row - first, lane = (uint64_t)fault->column, lanes = wc_device_lanes(&model->base.params);
+
+	if ((uint64_t)fault->row < first || vector * lanes >= count || lane >= lanes || !model_fault_strikes(model, WC_FAULT_LANE, index))
+		return count;
+	return vector * lanes + lane;
+}
+
+static model_result work_row(struct wc_model *model, const struct wc_vector_command *command, uint32_t src, uint32_t aux, uint32_t dst, uint64_t struck)
 {
 	uint32_t count = command->row_elements;
 	uint64_t bytes = 2 * (uint64_t)count;
@@ -63,18 +74,25 @@ static model_result work_row(struct wc_model *model, const struct wc_vector_comm
 		} else {
 			pass = passes(get_half(buffer + aux, i));
 		}
-		put_half(buffer + dst, i, pass ? canonical(value) : 0);
+		value = pass ? canonical(value) : 0;
+		if (i == struck)
+			value ^= (uint16_t)(1u << model->fault.bit % 16);
+		put_half(buffer + dst, i, value);
 	}
 	return 0;
 }
 
-model_result model_vector(struct wc_model *model, const struct wc_vector_command *command)
+model_result model_vector(struct wc_model *model, const struct wc_vector_command *command, uint32_t index)
 {
+	uint32_t lanes = wc_device_lanes(&model->base.params);
+	uint64_t row = 0, row_vectors = ((uint64_t)command->row_elements + lanes - 1) / lanes;
+
 	for (uint32_t i2 = 0; i2 < command->count2; i2++)
-		for (uint32_t i1 = 0; i1 < command->count1; i1++) {
+		for (uint32_t i1 = 0; i1 < command->count1; i1++, row++) {
 			model_result result = work_row(model, command, command->src_base + i1 * command->src_stride1 + i2 * command->src_stride2,
 			                               command->aux_base + i1 * command->aux_stride1 + i2 * command->aux_stride2,
-			                               command->dst_base + i1 * command->dst_stride1 + i2 * command->dst_stride2);
+			                               command->dst_base + i1 * command->dst_stride1 + i2 * command->dst_stride2,
+			                               struck_element(model, index, row * row_vectors, command->row_elements));
 
 			if (result)
 				return result;

@@ -30,7 +30,7 @@ static const struct poptOption table[] = {
 	{"random-memory", 0, POPT_ARG_NONE, &words.random_memory, 0, "random latency and back-pressure of the memory", NULL},
 	{"random-reset", 0, POPT_ARG_NONE, &words.random_reset, 0, "undefined state takes values from the seed", NULL},
 	{"latency", 0, POPT_ARG_STRING, &words.latency, 0, "memory latency in cycles (default 100)", "N"},
-	{"fault", 0, POPT_ARG_STRING, &words.fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"},
+	{"fault", 0, POPT_ARG_STRING, &words.fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"},
 	{"jobs", 0, POPT_ARG_STRING, &words.jobs, 0, "schedules at a time (default 1)", "N"},
 	{"json", 0, POPT_ARG_NONE, &words.json, 0, "print JSON", NULL},
 	POPT_TABLEEND,

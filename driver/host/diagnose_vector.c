@@ -99,10 +99,12 @@ static const struct op_rows *result_with(const struct op *op, const struct misma
 static void replay(const struct diagnose_context *context, const struct mismatch *mismatch, uint8_t *before, bool in_place, struct diagnosis *diagnosis)
 {
 	const struct op_rows *made = result_with(&mismatch->op, &mismatch->element);
+	const struct wc_fault *planted = &context->fault->device;
+	const bool here = planted->kind == WC_FAULT_LANE && planted->command == mismatch->command;
 	struct replay replay;
 	struct wc_error err;
 
-	if (replay_run(&replay, context->device, context->seed, before, &mismatch->op.command, 0, 0, NULL, &err)) {
+	if (replay_run(&replay, context->device, context->seed, before, &mismatch->op.command, 0, 0, here ? planted : NULL, &err)) {
 		diagnosis->stage = STAGE_NOT_REPRODUCED;
 		diagnosis_say(diagnosis, "no replay: %s", err.text);
 		return;

@@ -18,13 +18,14 @@ static const struct {
 	const char *name;
 	uint64_t max;
 } keys[KEYS] = {
-	[COMMAND] = {"command", UINT32_MAX - 1}, [WAVE] = {"wave", 1 << 24}, [ROW] = {"row", 4095}, [COLUMN] = {"column", 127}, [BIT] = {"bit", 31},
+	[COMMAND] = {"command", UINT32_MAX - 1}, [WAVE] = {"wave", 1 << 24}, [ROW] = {"row", 1 << 24}, [COLUMN] = {"column", 255}, [BIT] = {"bit", 31},
 	[ADDRESS] = {"address", UINT64_MAX},
 };
 
 enum {
 	IN_BYTES = 1 << COMMAND | 1 << ADDRESS | 1 << BIT,
 	IN_ARRAY = 1 << COMMAND | 1 << WAVE | 1 << ROW | 1 << COLUMN | 1 << BIT,
+	IN_LANES = 1 << COMMAND | 1 << ROW | 1 << COLUMN | 1 << BIT,
 };
 
 static const struct kind {
@@ -34,7 +35,7 @@ static const struct kind {
 	unsigned keys;
 } kinds[] = {
 	{"buffer", WC_FAULT_BUFFER, 7, IN_BYTES}, {"weight", WC_FAULT_WEIGHT, 15, IN_ARRAY}, {"accumulator", WC_FAULT_ACCUMULATOR, 31, IN_ARRAY},
-	{"memory", WC_FAULT_MEMORY, 7, IN_BYTES}, {"command", WC_FAULT_NONE, 7, IN_BYTES},
+	{"lane", WC_FAULT_LANE, 31, IN_LANES}, {"memory", WC_FAULT_MEMORY, 7, IN_BYTES}, {"command", WC_FAULT_NONE, 7, IN_BYTES},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -97,7 +98,7 @@ int fault_parse(struct fault *fault, const char *text, struct wc_error *err)
 	while (kind < kinds + KINDS && (strlen(kind->name) != length || strncmp(kind->name, text, length)))
 		kind++;
 	if (kind == kinds + KINDS)
-		return wc_fail(err, WC_ERR_INPUT, "--fault: unknown kind '%.*s'; known: buffer, weight, accumulator, memory, command", (int)length, text);
+		return wc_fail(err, WC_ERR_INPUT, "--fault: unknown kind '%.*s'; known: buffer, weight, accumulator, lane, memory, command", (int)length, text);
 	if (text[length] != ':')
 		return wrong_keys(kind, "it says not where:", text, err);
 	for (at = text + length; *at; ) {
@@ -135,6 +136,9 @@ int fault_check(const struct fault *fault, const struct wc_device_params *params
 		return wc_fail(err, WC_ERR_INPUT, "--fault: row=%d, the %s of the device has rows 0 to %d", device->row, weight ? "array" : "accumulator", rows - 1);
 	if (in_array && device->column >= params->cols)
 		return wc_fail(err, WC_ERR_INPUT, "--fault: column=%d, the array of the device has columns 0 to %d", device->column, params->cols - 1);
+	if (device->kind == WC_FAULT_LANE && device->column >= (int)wc_device_lanes(params))
+		return wc_fail(err, WC_ERR_INPUT, "--fault: column=%d, the vector unit of the device has lanes 0 to %" PRIu32, device->column,
+			       wc_device_lanes(params) - 1);
 	if (device->kind == WC_FAULT_BUFFER && device->address >= params->buffer_bytes)
 		return wc_fail(err, WC_ERR_INPUT, "--fault: address=%" PRIu64 ", the buffer of the device has %" PRIu32 " bytes", device->address,
 			       params->buffer_bytes);

@@ -5,6 +5,7 @@
 //     buffer:command=N,address=A,bit=B             byte A of the global buffer, when command N begins
 //     weight:command=N,wave=W,row=R,column=C,bit=B weight register in use of PE (R, C), in wave W of GEMM N
 //     accumulator:command=N,wave=W,row=M,column=C,bit=B  after wave W was added
+//     lane:command=N,row=V,column=L,bit=B          what lane L of the vector unit writes in vector V (from 0) of VECTOR or SIMD N
 //     memory:command=N,address=A,bit=B             byte A of the DRAM, when command N has ended
 //     command:command=N,address=A,bit=B            byte A (0..255) of command N in the ring
 //

@@ -8,7 +8,8 @@
 //   events_o   one bit per thing that happens in this cycle; while it is 0 no other trace port means anything
 //              3:0 an engine takes a command (load, gemm, vector, store), 7:4 an engine completes one,
 //              8 wave begins, 9 wave ends, 10 a row is drained, 11 a row was added to the accumulator,
-//              12 an A vector enters the array, 13 a B row does, 14, 15 the vector engine's command that begins, that ends is a SIMD
+//              12 an A vector enters the array, 13 a B row does, 14, 15 the vector engine's command that begins, that ends is a SIMD,
+//              16 the vector unit writes a vector: a result of a SIMD is put, a chunk of a VECTOR is taken
 //   levels_o   0 idle, 1 stopped by an error, 2 interrupt, 3 something moves in this cycle (the watchdog's question)
 //   waiting_o  for the watchdog's report, per engine: bit e the queue has a command, bit 4 + e the engine is at work
 `default_nettype none
@@ -279,7 +280,7 @@ module wc_tb #(
 
   wire simd_begins = u_dut.eng_cmd[2048*2+:8] == wc_cmd_pkg::OP_SIMD;
 
-  assign events_o = {16'd0, u_dut.u_vector.simd_done, simd_begins && begins[2], u_dut.u_gemm.feed_b_valid, u_dut.u_gemm.feed_a_valid, u_dut.u_gemm.acc_valid, u_dut.u_gemm.drain_valid,
+  assign events_o = {15'd0, u_dut.u_vector.u_simd.put || u_dut.u_vector.u_relu.write_take, u_dut.u_vector.simd_done, simd_begins && begins[2], u_dut.u_gemm.feed_b_valid, u_dut.u_gemm.feed_a_valid, u_dut.u_gemm.acc_valid, u_dut.u_gemm.drain_valid,
                      u_dut.u_gemm.wave_end, u_dut.u_gemm.wave_begin, u_dut.eng_done, begins};
 
   wire moves = (begins != 4'd0) || (u_dut.eng_done != 4'd0) || u_dut.array_busy || (|u_dut.ld_gnt) || (|u_dut.st_gnt)

@@ -103,6 +103,18 @@ uint64_t bench_counter(struct bench *b, enum wc_counter counter)
 	return (uint64_t)bench_csr(b, WC_CSR_COUNTERS + 8 * counter + 4) << 32 | low;
 }
 
+void bench_check_causes(struct bench *b)
+{
+	static const enum wc_counter causes[] = { WC_COUNTER_ARRAY_BUSY, WC_COUNTER_STALL_OPERAND, WC_COUNTER_STALL_WEIGHT, WC_COUNTER_STALL_ACCUMULATOR,
+						  WC_COUNTER_STALL_LOAD, WC_COUNTER_STALL_STORE, WC_COUNTER_STALL_VECTOR, WC_COUNTER_STALL_DRAIN,
+						  WC_COUNTER_STALL_COMMAND };
+	uint64_t cycles = bench_counter(b, WC_COUNTER_CYCLES), sum = 0;
+
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+		sum += bench_counter(b, causes[i]);
+	cr_assert(sum == cycles, "the causes add up to %" PRIu64 " cycles of %" PRIu64, sum, cycles);
+}
+
 uint32_t bench_issue(struct bench *b, const void *command)
 {
 	// Full: let the device fetch what is there.
@@ -125,6 +137,7 @@ void bench_run(struct bench *b)
 	cr_assert(ret == 0, "%s", b->err.text);
 	status = bench_csr(b, WC_CSR_STATUS);
 	cr_assert(status & 6, "neither idle nor stopped after %d cycles", STEP_CYCLES);
+	bench_check_causes(b);
 }
 
 void bench_finish(struct bench *b)

@@ -52,10 +52,13 @@ void bench_start(struct bench *b);
 uint32_t bench_csr(struct bench *b, enum wc_csr csr);
 void bench_set_csr(struct bench *b, enum wc_csr csr, uint32_t value);
 uint64_t bench_counter(struct bench *b, enum wc_counter counter);
+// Every cycle so far was counted by one cause. The device must be idle or stopped.
+void bench_check_causes(struct bench *b);
 
 // Write a command into the ring; run() tells the device of it. Waits until a slot is free when the ring is full. Returns its index.
 uint32_t bench_issue(struct bench *b, const void *command);
-// Tell the device of all commands issued and let it run until it is idle or stopped. Fails the test on an assertion of the design.
+// Tell the device of all commands issued and let it run until it is idle or stopped. Fails the test on an assertion of the design, and when the
+// causes of its cycles do not add up.
 void bench_run(struct bench *b);
 // run(), and the device must be idle without error.
 void bench_finish(struct bench *b);

@@ -88,6 +88,7 @@ static void run_both(struct bench *rtl, struct bench *model, const struct progra
 	cr_assert(model->backend->ops->step(model->backend, UINT64_MAX, &model->err) == 0, "%s: model: %s:%s", where, model->err.text, p->text);
 	status = bench_csr(rtl, WC_CSR_STATUS);
 	cr_assert(status & 6, "%s: neither idle nor stopped:%s", where, p->text);
+	bench_check_causes(rtl);
 	for (size_t i = 0; i < sizeof csrs / sizeof *csrs; i++)
 		cr_assert(bench_csr(rtl, csrs[i]) == bench_csr(model, csrs[i]), "%s: register 0x%02x is 0x%x, the model has 0x%x:%s", where, csrs[i],
 			  bench_csr(rtl, csrs[i]), bench_csr(model, csrs[i]), p->text);

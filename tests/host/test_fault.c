@@ -80,6 +80,22 @@ Test(fault, accumulator_is_told_from_the_pes)
 	rig_stop(&rig);
 }
 
+Test(fault, a_lane_of_the_vector_unit_is_told_from_its_operands)
+{
+	struct found found;
+	struct rig rig;
+
+	start(&rig);
+	find_command(&found, &rig, OP_RELU, 0);
+	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_LANE, .command = found.index, .row = 1, .column = 2, .bit = 14};
+	expect_stage(&rig, rig_run(&rig), STAGE_VECTOR);
+	cr_expect_eq(rig.result.mismatch.command, found.index);
+	cr_expect_eq(rig.result.mismatch.different, 1);
+	cr_expect_eq(rig.result.mismatch.got ^ rig.result.mismatch.expected, 0x4000);
+	find_release(&found);
+	rig_stop(&rig);
+}
+
 Test(fault, operand_in_the_buffer_is_located_by_address)
 {
 	struct found found;
@@ -270,8 +286,11 @@ Test(fault, text_form)
 		{"weight:command=1,wave=0,row=0,column=0,bit=16", "limit of 'weight' is 15"},
 		{"buffer:command=1,address=0,bit=8", "limit of 'buffer' is 7"},
 		{"command:command=1,address=256,bit=0", "256"},
-		{"weight:row=99999", "row=99999 is out of range, the limit is 4095"},
+		{"weight:row=99999999", "row=99999999 is out of range, the limit is 16777216"},
 		{"weight:command=99999999999999999999", "out of range"},
+		{"lane:command=1,row=0,column=256,bit=0", "column=256 is out of range, the limit is 255"},
+		{"lane:command=1,row=0,column=0,bit=32", "bit=32"},
+		{"lane:command=1,wave=0,row=0,column=0,bit=0", "unknown key wave; expected lane:command=N,row=N,column=N,bit=N"},
 		{"weight:command=1", "missing wave,row,column,bit; expected weight:command=N,wave=N,row=N,column=N,bit=N"},
 		{"weight:command=1,wave=0,row=0,column=0", "missing bit"},
 		{"buffer:command=1,bit=1", "missing address; expected buffer:command=N,bit=N,address=N"},
@@ -308,6 +327,8 @@ Test(fault, places_that_the_device_does_not_have)
 		{"accumulator:command=1,wave=0,row=255,column=0,bit=0", NULL},
 		{"accumulator:command=1,wave=0,row=256,column=0,bit=0", "the accumulator of the device has rows 0 to 255"},
 		{"accumulator:command=1,wave=0,row=0,column=16,bit=0", "columns 0 to 15"},
+		{"lane:command=1,row=99999,column=31,bit=31", NULL}, // no device knows how many vectors a command writes
+		{"lane:command=1,row=0,column=32,bit=0", "column=32, the vector unit of the device has lanes 0 to 31"},
 		{"buffer:command=1,address=4095,bit=0", NULL},
 		{"buffer:command=1,address=4096,bit=0", "the buffer of the device has 4096 bytes"},
 		{"memory:command=1,address=4096,bit=0", NULL},

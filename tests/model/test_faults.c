@@ -2,10 +2,12 @@
 //
 // Planted faults: each flips what it names, once, in its command and wave, and nothing else.
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "csim/golden/half.h"
 #include "tests/model/device.h"
+#include "tests/simd_cases.h"
 
 // Two equal matrix products of 6 x 16 with 16 x 3, in two waves: operands are all 1.0, so that sums count lanes. The results
 // are at OUT and OUT + 256, as fp32.
@@ -160,5 +162,103 @@ Test(faults, a_fault_strikes_once_and_again_after_reset)
 		run_products(&device, &fault, results);
 		expect(results, 0, -1, 0, K - 2);
 	}
+	device_close(&device);
+}
+
+// ---- the vector unit -------------------------------------------------------------------------------
+
+// 40 elements on 8 lanes, or the ReLU of them: element 19 is what lane 3 writes in vector 2.
+static void flip_lane(const void *command, struct wc_fault fault, uint16_t expected)
+{
+	uint16_t halves[40], got[40];
+	struct device device;
+
+	for (int i = 0; i < 40; i++)
+		halves[i] = 0x3c00;
+	device_open(&device, &device_small, 1);
+	device.backend->ops->set_fault(device.backend, &fault);
+	for (int i = 0; i < 2; i++) {
+		device.backend->ops->buffer_write(device.backend, 0, halves, sizeof(halves));
+		cr_assert_eq(device_execute(&device, command), WC_STATUS_OK);
+		device.backend->ops->buffer_read(device.backend, 1024, got, sizeof(got));
+		for (int e = 0; e < 40; e++)
+			cr_assert_eq(got[e], i == 1 && e == 19 ? expected : 0x3c00, "command %d, element %d: %04x", i, e, got[e]);
+	}
+	device_close(&device);
+}
+
+// Bit 20 of an fp32 result is bit 7 of what is left of it; a bit of ReLU is one of fp16.
+Test(faults, lane)
+{
+	struct wc_fault fault = {.kind = WC_FAULT_LANE, .command = 1, .row = 2, .column = 3, .bit = 20};
+	struct wc_simd_command copy = device_copy(40, 0, 1024);
+	struct wc_vector_command relu = device_vector(0, 40, 0, 2048, 1024);
+
+	copy.block = copy.block_step = copy.groups = 8;
+	flip_lane(&copy, fault, 0x3c80);
+	fault.bit = 7;
+	flip_lane(&relu, fault, 0x3c80);
+	fault.column = 8; // of 8 lanes
+	flip_lane(&copy, fault, 0x3c00);
+	flip_lane(&relu, fault, 0x3c00);
+	fault.column = 3;
+	fault.row = 5; // of 5 vectors
+	flip_lane(&copy, fault, 0x3c00);
+	flip_lane(&relu, fault, 0x3c00);
+}
+
+// Bytes that the command leaves otherwise with the fault than without, from the first to the last.
+static uint32_t wrong_bytes(struct device *device, const struct wc_simd_command *command, const uint8_t *image, const struct wc_fault *fault)
+{
+	uint32_t bytes = device->backend->params.buffer_bytes, first = 0, end = bytes;
+	uint8_t *results[2];
+
+	for (int i = 0; i < 2; i++) {
+		results[i] = malloc(bytes);
+		device_start(device, 1);
+		device->backend->ops->set_fault(device->backend, i ? fault : NULL);
+		device->backend->ops->buffer_write(device->backend, 0, image, bytes);
+		cr_assert_eq(device_execute(device, command), WC_STATUS_OK);
+		device->backend->ops->buffer_read(device->backend, 0, results[i], bytes);
+	}
+	while (first < bytes && results[0][first] == results[1][first])
+		first++;
+	while (end > first && results[0][end - 1] == results[1][end - 1])
+		end--;
+	free(results[0]);
+	free(results[1]);
+	return end - first;
+}
+
+Test(faults, a_lane_shows_in_one_element_of_every_program)
+{
+	uint64_t state = device_seed() + 600;
+	struct device device;
+	uint8_t *image;
+
+	device_open(&device, &device_small, 1);
+	image = malloc(device_small.buffer_bytes);
+	for (unsigned program = 0; program < WC_SIMD_PROGRAMS; program++) {
+		int shown = 0;
+
+		for (int tries = 0; tries < 200 && shown < 5; tries++) {
+			struct wc_fault fault = {.kind = WC_FAULT_LANE};
+			struct simd_case c;
+			uint32_t wrong;
+
+			simd_case_draw(&c, (enum wc_simd_program)program, &device_small, &state);
+			for (uint32_t i = 0; i < device_small.buffer_bytes; i++)
+				image[i] = (uint8_t)device_random(&state);
+			simd_case_fill(&c, image, &state);
+			fault.row = device_between(&state, 0, 7);
+			fault.column = device_between(&state, 0, 3);
+			fault.bit = device_between(&state, 0, 31);
+			wrong = wrong_bytes(&device, &c.command, image, &fault);
+			cr_assert_leq(wrong, 4, "%s: %u bytes are wrong", wc_simd_program_name(program), wrong);
+			shown += wrong > 0;
+		}
+		cr_assert(shown, "%s: no fault shows", wc_simd_program_name(program));
+	}
+	free(image);
 	device_close(&device);
 }

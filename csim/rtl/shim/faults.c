@@ -3,10 +3,18 @@
 // Planted faults: see faults.h.
 #include "csim/rtl/shim/faults.h"
 
+// 0: no bit is wrong.
+static void set_lane_fault(struct faults *faults, uint32_t simd_bit, uint32_t relu_bit)
+{
+	*faults->state->simd_fault = simd_bit;
+	*faults->state->relu_fault = relu_bit;
+}
+
 void faults_set(struct faults *faults, const struct wc_fault *fault)
 {
 	faults->fault = *fault;
 	faults->due = false;
+	set_lane_fault(faults, 0, 0);
 }
 
 // Whether one of the engines whose bits are set in `engines` is at the fault's command.
@@ -70,6 +78,25 @@ static void watch_accumulator(struct faults *faults)
 	faults->side = (int)*t->acc_side;
 }
 
+// A result of a SIMD is made at the edge of the cycle in which it is put; a chunk of a VECTOR stands at the port until the cycle in which it is taken, from an
+// edge before on.
+static void watch_lane(struct faults *faults)
+{
+	const struct taps *t = faults->taps;
+	const struct wc_fault *f = &faults->fault;
+	uint32_t lane = (uint32_t)f->column, simd_bit = 1 + 32 * lane + (uint32_t)f->bit % 32, relu_bit = 1 + 16 * lane + (uint32_t)f->bit % 16;
+	bool is_next;
+
+	if (*t->events & 1 << TAP_VECTOR) {
+		faults->due = t->begin_index[TAP_VECTOR] == f->command && lane < wc_device_lanes(&faults->params);
+		faults->put = 0;
+	}
+	is_next = faults->due && faults->put == (uint64_t)f->row;
+	if (*t->events & TAP_PUT)
+		faults->put++;
+	set_lane_fault(faults, is_next ? simd_bit : 0, faults->due && faults->put == (uint64_t)f->row ? relu_bit : 0);
+}
+
 void faults_before(struct faults *faults, uint64_t cycle)
 {
 	const struct taps *t = faults->taps;
@@ -89,6 +116,9 @@ void faults_before(struct faults *faults, uint64_t cycle)
 	case WC_FAULT_ACCUMULATOR:
 		watch_accumulator(faults);
 		break;
+	case WC_FAULT_LANE:
+		watch_lane(faults);
+		break;
 	case WC_FAULT_NONE:
 		break;
 	}
@@ -98,8 +128,13 @@ void faults_after(struct faults *faults)
 {
 	const struct wc_fault *f = &faults->fault;
 
-	if (f->kind != WC_FAULT_ACCUMULATOR || !faults->due)
+	if (!faults->due)
 		return;
-	state_flip_accumulator(faults->state, faults->side, f->row, f->column, f->bit % 32);
-	faults->fault.kind = WC_FAULT_NONE;
+	if (f->kind == WC_FAULT_ACCUMULATOR) {
+		state_flip_accumulator(faults->state, faults->side, f->row, f->column, f->bit % 32);
+		faults->fault.kind = WC_FAULT_NONE;
+	} else if (f->kind == WC_FAULT_LANE && faults->put > (uint64_t)f->row) {
+		set_lane_fault(faults, 0, 0);
+		faults->fault.kind = WC_FAULT_NONE;
+	}
 }

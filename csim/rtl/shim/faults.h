@@ -14,8 +14,9 @@ struct faults {
 	struct wc_memory *memory;         // borrowed
 	struct wc_device_params params;
 	struct wc_fault fault;            // kind NONE: nothing more will happen
-	bool due;                         // weight: the wave has begun; accumulator: the row is added at this cycle's edge
+	bool due;                         // weight: the wave has begun; accumulator: the row is added at this cycle's edge; lane: the command is at work
 	uint64_t due_cycle;
+	uint64_t put;                     // lane: vectors of the command that are written
 	int sel, side;
 };
 

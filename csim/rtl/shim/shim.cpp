@@ -172,6 +172,8 @@ static void connect_state(struct wc_rtl_model *m)
 	s->accumulator[1] = static_cast<uint32_t *>(find(m, "u_gemm.u_accum.u_side1", "mem"));
 	s->weights[0] = static_cast<uint32_t *>(find(m, "u_gemm.u_array", "w0"));
 	s->weights[1] = static_cast<uint32_t *>(find(m, "u_gemm.u_array", "w1"));
+	s->simd_fault = static_cast<uint32_t *>(find(m, "u_vector.u_simd.u_lanes", "fault"));
+	s->relu_fault = static_cast<uint32_t *>(find(m, "u_vector.u_relu", "fault"));
 	s->psum = static_cast<uint32_t *>(find(m, "u_gemm.u_array", "psum"));
 	s->macro = s->psum ? nullptr : array_macro_find("wc_tb.u_dut.u_gemm.u_array");
 }
@@ -194,7 +196,7 @@ static bool connect(struct wc_rtl_model *m, const struct wc_rtl_setup *setup)
 	m->probes.mac_stages = WC_MAC_STAGES;
 	if (setup->pe_window && m->state.macro)
 		array_macro_set_window(m->state.macro, setup->pe_row, setup->pe_column);
-	return m->state.banks[0] && m->state.accumulator[0] && (m->state.psum || m->state.macro);
+	return m->state.banks[0] && m->state.accumulator[0] && m->state.simd_fault && m->state.relu_fault && (m->state.psum || m->state.macro);
 }
 
 #if VM_TRACE

@@ -19,6 +19,7 @@ struct device_state {
 	// The array: the macro, or array_fast's registers.
 	struct array_macro *macro;     // NULL in a configuration with synthesizable arithmetic
 	uint32_t *weights[2], *psum;   // NULL with the macro; PE (r, c) at rows * cols - 1 - (r * cols + c), weights expanded to fp32
+	uint32_t *simd_fault, *relu_fault; // bit of the vector unit's next result that is wrong, from 1; 0: none
 };
 
 void state_buffer_read(const struct device_state *state, uint32_t address, void *bytes, uint32_t count);

@@ -19,6 +19,7 @@ enum tap_event {
 	TAP_FEED_B = 1 << 13,
 	TAP_BEGIN_SIMD = 1 << 14, // what the vector engine takes is a SIMD
 	TAP_END_SIMD = 1 << 15,   // ... completes
+	TAP_PUT = 1 << 16,        // the vector unit writes a vector
 };
 
 // Bits of `levels`.
