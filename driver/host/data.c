@@ -182,6 +182,16 @@ static int fill_images(struct data *data, const struct data_options *options, st
 	return fill_normal(&data->images, count, options->seed, STREAM_IMAGES, 1, err);
 }
 
+// He et al.; but where training begins with them, the layer that makes the logits has a tenth of it: what it makes of random features would only
+// have to be unlearnt.
+static double weight_deviation(const struct data *data, int node, const struct data_options *options)
+{
+	const struct net_node *of = &data->net->nodes[node], *last = &data->net->nodes[data->net->node_count - 1];
+	const double deviation = sqrt(2.0 * of->out.channels / (double)net_weights(of));
+
+	return options->plain && last->op == NET_LOSS && last->inputs[0] == node ? deviation / 10 : deviation;
+}
+
 static int fill_weights(struct data *data, int node, const struct data_options *options, struct wc_error *err)
 {
 	const struct net_node *conv = &data->net->nodes[node];
@@ -192,7 +202,7 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 
 	if (!options->weights)
 		return fill_normal(&data->weights[node], count, options->seed, STREAM_WEIGHTS + (uint64_t)node,
-				   sqrt(2.0 * conv->out.channels / (double)count), err);
+				   weight_deviation(data, node, options), err);
 	// Both names; one of them must be a file's.
 	for (int i = 0; i < 2; i++)
 		if ((size_t)snprintf(paths[i], sizeof(paths[i]), "%s/%s.weight%s.npy", options->weights, conv->name, i ? ".krsc" : "") >= sizeof(paths[i]))

@@ -6,7 +6,7 @@
 // the seed. Pixels (uint8) become (pixel / 255 - 0.2860) / 0.3530, rounded once to fp16.
 // Weights: .npy files, or normal numbers times sqrt(2 / (C R S)) (He et al. 2015, equation 10).
 // Biases and betas: normal numbers / 10; gammas 1 plus such, so that each element is a number of its own; or, as training usually begins,
-// zeros and ones. A network that ends with a loss has labels, uniform over the classes,
+// zeros and ones, the weights of the layer before the loss a tenth. A network that ends with a loss has labels, uniform over the classes,
 // and else an output gradient: a .npy file, or normal numbers.
 // Random streams (random.h): 0 images, 1 output gradient or labels, 2 + node the weights of a node, 2 + node_count + 2 node its bias or gamma, one
 // more its beta; the element's index in the dense tensor.
@@ -31,7 +31,7 @@ struct data_options {
 	const char *weights;  // directory with NODE.weight.npy or NODE.weight.krsc.npy (float16, float32) and, if they are there, NODE.bias.npy, NODE.gamma.npy,
 	                      // NODE.beta.npy; NULL: from the seed
 	const char *gradient; // NHWC float16 or float32; NULL: from the seed
-	bool plain;           // biases and betas are 0, gammas 1
+	bool plain;           // as training begins: biases and betas are 0, gammas 1
 	bool blank;           // images and labels are zeros: who trains puts them there
 	// Told in one line what is right and yet surprising: values of a file that are not finite as fp16. May be NULL.
 	void (*note)(void *context, const char *text);
