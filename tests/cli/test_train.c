@@ -73,6 +73,21 @@ Test(train, every_schedule_begins_with_the_same_parameters)
 	json_decref(all);
 }
 
+Test(train, losses_have_the_same_bits_on_the_rtl)
+{
+	json_t *model = results_of("train --backend model --batch 1 --steps 2 --schedule mbs2 --test 0 --json");
+	json_t *rtl = results_of("train --backend rtl --arith dpi --batch 1 --steps 2 --schedule mbs2 --json");
+
+	cr_expect(json_equal(json_object_get(model, "losses"), json_object_get(rtl, "losses")));
+	cr_expect(json_equal(json_object_get(model, "digests"), json_object_get(rtl, "digests")));
+	cr_expect(json_equal(json_object_get(model, "by_class"), json_object_get(rtl, "by_class")));
+	cr_expect_gt(integer(rtl, "update_cycles"), 0);
+	cr_expect_lt(integer(rtl, "update_cycles"), integer(rtl, "cycles"));
+	cr_expect(json_is_null(json_object_get(rtl, "test_accuracy")));
+	json_decref(model);
+	json_decref(rtl);
+}
+
 Test(train, it_prints_every_step_and_the_table)
 {
 	struct command command;
