@@ -30,6 +30,8 @@ static const struct {
 	[NPY_FLOAT32] = { "<f4", "float32", 4 },
 	[NPY_UINT8] = { "|u1", "uint8", 1 },
 	[NPY_UINT16] = { "<u2", "uint16", 2 },
+	[NPY_INT32] = { "<i4", "int32", 4 },
+	[NPY_INT64] = { "<i8", "int64", 8 },
 };
 
 size_t npy_element_bytes(enum npy_type type)

@@ -20,6 +20,8 @@ enum npy_type {
 	NPY_FLOAT32, // '<f4'
 	NPY_UINT8,   // '|u1'
 	NPY_UINT16,  // '<u2'
+	NPY_INT32,   // '<i4'
+	NPY_INT64,   // '<i8'
 	NPY_TYPE_COUNT
 };
 
@@ -34,7 +36,7 @@ struct npy_array {
 
 size_t npy_element_bytes(enum npy_type type);
 
-// The name a message uses: "float16", "float32", "uint8", "uint16".
+// The name a message uses: "float16", "float32", "uint8", "uint16", "int32", "int64".
 const char *npy_type_name(enum npy_type type);
 
 // Read a whole file. Fills `array`, which the caller releases, or leaves it empty.

@@ -28,7 +28,7 @@ struct cli_command {
 	int (*run)(int argc, const char **argv); // argv[0] is the command's name; returns the exit status
 };
 
-extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_trace, cli_diff, cli_report, cli_version;
+extern const struct cli_command cli_nets, cli_plan, cli_check, cli_run, cli_train, cli_trace, cli_diff, cli_report, cli_version;
 
 // Parse a command's options from its table and up to `max` arguments into `arguments`, at least `min`. Returns -1 to go on, else the exit
 // status: misuse is reported, --help prints the table. Strings live until the process ends.
@@ -44,8 +44,9 @@ int cli_misuse(const struct cli_command *command, const char *format, ...) __att
 // Words of options. WC_ERR_INPUT quotes option, value and limits.
 int cli_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct wc_error *err); // 65536, 64KiB, 10MiB, 1GiB
 int cli_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *number, struct wc_error *err);
+int cli_real(const char *option, const char *text, double min, double max, double *number, struct wc_error *err); // 0.05, 5e-2
 
-// The options that describe device and problem, for `plan` and `run`; NULL: the default.
+// The options that describe device and problem, for `plan`, `run` and `train`; NULL: the default.
 struct cli_device_words {
 	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
 };
@@ -54,8 +55,8 @@ struct cli_device_words {
 	{"array", 0, POPT_ARG_STRING, &(words).array, 0, "rows x columns of the array, each 4 to 128 (default 16x16)", "RxC"},    \
 	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer, a multiple of 4 KiB (default 64KiB; for paper accounting 10MiB)", "SIZE"},         \
 	{"bus", 0, POPT_ARG_STRING, &(words).bus, 0, "bytes of a memory beat: 16, 32, 64 or 128 (default 16)", "N"},              \
-	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default auto: chosen)", "N|auto"},         \
-	{"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}
+	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default auto: chosen)", "N|auto"}
+#define CLI_PHASES_OPTION(words) {"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}
 
 struct cli_problem {
 	struct plan_options plan;

@@ -22,6 +22,7 @@ static const struct poptOption table[] = {
 	{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
 	{"objective", 0, POPT_ARG_STRING, &words.objective, 0, "hybrid: traffic, footprint or time (default traffic)", "NAME"},
 	CLI_DEVICE_OPTIONS(words.device),
+	CLI_PHASES_OPTION(words.device),
 	{"explain", 0, POPT_ARG_NONE, &words.explain, 0, "print why each group is as it is, instead of the schedule's text", NULL},
 	{"json", 0, POPT_ARG_NONE, &words.json, 0, "print what it costs, as JSON, instead of the schedule's text", NULL},
 	POPT_TABLEEND,

@@ -10,7 +10,7 @@
 #include "driver/cli/cli.h"
 
 static const struct cli_command *const commands[] = {
-	&cli_nets, &cli_plan, &cli_check, &cli_run, &cli_trace, &cli_diff, &cli_report, &cli_version,
+	&cli_nets, &cli_plan, &cli_check, &cli_run, &cli_train, &cli_trace, &cli_diff, &cli_report, &cli_version,
 };
 
 static void usage(FILE *file)

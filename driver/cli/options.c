@@ -157,6 +157,19 @@ int cli_number(const char *option, const char *text, uint64_t min, uint64_t max,
 	return result ? result : in_range(option, text, *number, min, max, err);
 }
 
+int cli_real(const char *option, const char *text, double min, double max, double *number, struct wc_error *err)
+{
+	char *end;
+
+	*number = strtod(text, &end);
+	// Neither hexadecimal nor words.
+	if (!*text || *end || text[strspn(text, "0123456789.eE+-")])
+		return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is not a number", option, text);
+	if (!(*number >= min && *number <= max))
+		return wc_fail(err, WC_ERR_INPUT, "--%s: %s is out of range, the limits are %g to %g", option, text, min, max);
+	return 0;
+}
+
 int cli_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct wc_error *err)
 {
 	static const struct {

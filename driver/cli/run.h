@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inside `wavecore run`: its options, one schedule's run as a JSON object, several runs side by side, the table.
+// Inside `wavecore run` and `wavecore train`: their options, one schedule's run as a JSON object, several runs side by side, the table.
 #ifndef WC_CLI_RUN_H
 #define WC_CLI_RUN_H
 
@@ -20,10 +20,39 @@ struct run_words {
 	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
 		*latency, *fault, *jobs;
 	int json, random_memory, random_reset;
+	// Of `train`; the words behind it are `train`'s alone.
+	bool training;
+	char *steps, *dataset, *labels, *lr, *momentum, *decay, *test, *save, *curve;
 };
 
+// The options that both have.
+#define RUN_OPTIONS(words)                                                                                                                                 \
+	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says batch, array, buffer and bus, too", "NAME|FILE,..."}, \
+	CLI_DEVICE_OPTIONS((words).device),                                                                                                                \
+	{"ports", 0, POPT_ARG_STRING, &(words).device.ports, 0, "memory ports of --bus bytes, 1 or 2 (default 1)", "N"},                                      \
+	{"mac-stages", 0, POPT_ARG_STRING, &(words).device.mac_stages, 0, "cycles per PE, 1 or 2 (default 1)", "N"},                                          \
+	{"backend", 0, POPT_ARG_STRING, &(words).backend, 0, "rtl: the verilated design; model: functional, in C (default rtl)", "NAME"},                      \
+	{"arith", 0, POPT_ARG_STRING, &(words).arith, 0, "PE array of the rtl backend: rtl or dpi (default: rtl to 16x16, dpi above)", "NAME"},                \
+	{"seed", 0, POPT_ARG_STRING, &(words).seed, 0, "of everything random (default 1)", "N"},                                                              \
+	{"dump", 0, POPT_ARG_STRING, &(words).dump, 0, "write every tensor as .npy; of several steps the last one's", "DIR"},                                 \
+	{"trace", 0, POPT_ARG_STRING, &(words).trace, 0, "write the device's events", "FILE.wct"},                                                            \
+	{"golden-trace", 0, POPT_ARG_STRING, &(words).golden_trace, 0, "write the golden model's events", "FILE.wct"},                                        \
+	{"trace-level", 0, POPT_ARG_STRING, &(words).trace_level, 0, "run, layer, tile, wave or cycle (default tile)", "LEVEL"},                              \
+	{"waves", 0, POPT_ARG_STRING, &(words).waves, 0, "record a waveform (rtl backend)", "FILE.fst"},                                                      \
+	{"waves-window", 0, POPT_ARG_STRING, &(words).waves_window, 0, "cycles to record (default: all)", "FROM:TO"},                                         \
+	{"pe-window", 0, POPT_ARG_STRING, &(words).pe_window, 0, "show 4 x 4 PEs of an array in C (--arith dpi) in the waveform", "ROW,COLUMN"},              \
+	{"random-memory", 0, POPT_ARG_NONE, &(words).random_memory, 0, "random latency and back-pressure of the memory", NULL},                               \
+	{"random-reset", 0, POPT_ARG_NONE, &(words).random_reset, 0, "undefined state takes values from the seed", NULL},                                     \
+	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles (default 100)", "N"},                                                  \
+	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"}, \
+	{"jobs", 0, POPT_ARG_STRING, &(words).jobs, 0, "schedules at a time (default 1)", "N"},                                                               \
+	{"json", 0, POPT_ARG_NONE, &(words).json, 0, "print JSON", NULL}
+
+// Either command: from the parsed words to the exit status.
+int run_command(struct run_words *words);
+
 // Where one schedule's files go; NULL: not asked for. With several schedules the schedule's name is in them.
-enum { RUN_TRACE, RUN_GOLDEN_TRACE, RUN_DUMP, RUN_WAVES, RUN_OUTPUTS };
+enum { RUN_TRACE, RUN_GOLDEN_TRACE, RUN_DUMP, RUN_WAVES, RUN_SAVE, RUN_CURVE, RUN_OUTPUTS };
 struct run_outputs {
 	char *paths[RUN_OUTPUTS];
 };
@@ -41,6 +70,7 @@ int run_outputs_check(const struct run_words *words, const char *const *schedule
 // given by; WC_ERR_INPUT names option and file.
 int run_inputs_check(const struct run_words *words, const char *const *schedules, int count, const struct net *net, struct wc_error *err);
 
+struct train;
 struct run_job {
 	const struct run_words *words;
 	const struct cli_problem *problem;
@@ -50,7 +80,8 @@ struct run_job {
 	const struct schedule *schedules; // [schedule_count]
 	int schedule_count;
 	struct device device;
-	const char *arith; // "rtl", "dpi", or "model"
+	struct train *train; // NULL: a run
+	const char *arith;   // "rtl", "dpi", or "model"
 	struct fault fault;
 	uint64_t seed;
 	enum wct_level trace_level;
@@ -82,7 +113,8 @@ void progress_start(struct progress *progress);
 void progress_show(struct progress *progress, double fraction);
 void progress_end(struct progress *progress);
 
-// Run the schedules, up to `jobs` at a time in processes of their own. results[i] is the object of schedule i; NULL: it has not ended.
+// Run the schedules, up to `jobs` at a time in processes of their own; training always has one, so that every schedule begins with the same
+// parameters. results[i] is the object of schedule i; NULL: it has not ended.
 // After an error (a process that died, no memory) the results that there are remain.
 int run_jobs(const struct run_job *job, int jobs, json_t **results, struct wc_error *err);
 
@@ -104,6 +136,8 @@ int run_compare_bytes(const struct run_result *result, const struct account *acc
 // Compare the digests of every tensor among all runs that made it; on the first difference one line in `err` and WC_ERR_MISMATCH.
 // *tensors: how many tensors two or more runs have.
 int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err);
+// The same of the first step's losses.
+int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 
 // Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
 // that differ from each other are an error too. `fault`: one was planted. Returns the exit status.
@@ -113,7 +147,7 @@ void run_print_table(json_t *const *results, int count, FILE *file);
 
 // The mismatch in words: layer, tile, element, values, stage at fault. Lines end with a newline.
 void run_write_report(const struct run_result *result, const struct net *net, const struct wc_device_params *params, FILE *file);
-// "rerun: PROGRAM run ..." with every option that matters, and a waveform window round the mismatch.
+// "rerun: PROGRAM run|train ..." with every option that matters, and a waveform window round the mismatch.
 void run_write_rerun(const struct run_job *job, const char *schedule, const struct run_result *result, FILE *file);
 
 #endif

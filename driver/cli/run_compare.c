@@ -45,6 +45,19 @@ static int compare_from(json_t *const *results, int count, int i, int *compared,
 	return 0;
 }
 
+int run_compare_losses(json_t *const *results, int count, struct wc_error *err)
+{
+	for (int i = 1; i < count; i++) {
+		const json_t *first = json_array_get(json_object_get(results[0], "losses"), 0), *other = json_array_get(json_object_get(results[i], "losses"), 0);
+
+		if (!json_equal(first, other))
+			return wc_fail(err, WC_ERR_MISMATCH, "loss of the first step: %.9g under schedule '%s', %.9g under '%s'", json_real_value(first),
+				       json_string_value(json_object_get(results[0], "schedule")), json_real_value(other),
+				       json_string_value(json_object_get(results[i], "schedule")));
+	}
+	return 0;
+}
+
 int run_compare_digests(json_t *const *results, int count, int *tensors, struct wc_error *err)
 {
 	int result = 0;

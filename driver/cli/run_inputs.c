@@ -8,6 +8,8 @@
 
 #include "driver/cli/run.h"
 #include "driver/host/collect.h"
+#include "driver/host/dataset.h"
+#include "driver/host/parameters.h"
 #include "traces/alloc.h"
 
 struct taken {
@@ -19,7 +21,7 @@ struct taken {
 struct files {
 	struct taken *taken;
 	size_t count, capacity;
-	// Of the output that is being looked at.
+	// What is being looked at.
 	const char *option, *directory;
 	struct wc_error *err;
 };
@@ -47,21 +49,49 @@ static int take_input(struct files *files, const char *option, const char *path)
 	return path && !stat(path, &status) && S_ISREG(status.st_mode) ? take(files, option, &status) : 0;
 }
 
+static int take_parameters(void *context, const char *name)
+{
+	struct files *files = context;
+	char *path = NULL;
+	int result;
+
+	if (asprintf(&path, "%s/%s", files->directory, name) < 0)
+		return wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
+	result = take_input(files, "weights", path);
+	free(path);
+	return result;
+}
+
 static int take_weights(struct files *files, const char *directory, const struct net *net)
 {
-	int result = 0;
+	int result;
 
-	for (int i = 0; directory && !result && i < 2 * net->node_count; i++) {
-		char *path = NULL;
+	if (!directory)
+		return 0;
+	files->directory = directory;
+	result = parameters_names(net, take_parameters, files);
+	for (int i = 0; !result && i < net->node_count; i++) {
+		char name[512];
 
-		if (net->nodes[i / 2].op != NET_CONV)
-			continue;
-		if (asprintf(&path, "%s/%s.weight%s.npy", directory, net->nodes[i / 2].name, i % 2 ? ".krsc" : "") < 0)
-			return wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
-		result = take_input(files, "weights", path);
-		free(path);
+		// As a dump names them.
+		snprintf(name, sizeof(name), "%s.weight.krsc.npy", net->nodes[i].name);
+		result = take_parameters(files, name);
 	}
 	return result;
+}
+
+// A file of images, and its labels.
+static int take_dataset(struct files *files, const struct run_words *words)
+{
+	char beside[4096];
+	int result;
+
+	if (!words->dataset || !strcmp(words->dataset, DATASET_FASHION_MNIST))
+		return 0;
+	result = take_input(files, "data", words->dataset);
+	if (!result && !words->labels)
+		result = dataset_labels_beside(words->dataset, beside, sizeof(beside), files->err);
+	return result ? result : take_input(files, "labels", words->labels ? words->labels : beside);
 }
 
 static int check_output(struct files *files, const char *path, bool *there, struct stat *status)
@@ -74,7 +104,7 @@ static int check_output(struct files *files, const char *path, bool *there, stru
 	return 0;
 }
 
-static int check_dumped(void *context, const char *name)
+static int check_in_directory(void *context, const char *name)
 {
 	struct files *files = context;
 	struct stat status;
@@ -106,7 +136,7 @@ static int check_schedule(struct files *files, const struct run_outputs *outputs
 	int result = outputs->paths[RUN_WAVES] && !waves ? wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files") : 0;
 
 	for (int i = 0; !result && i < RUN_OUTPUTS; i++)
-		if (outputs->paths[i] && i != RUN_DUMP)
+		if (outputs->paths[i] && i != RUN_DUMP && i != RUN_SAVE)
 			result = check_file(files, run_output_option(i), outputs->paths[i]);
 	// The waveform's writer makes, and in the end removes, a second file.
 	if (!result && waves)
@@ -117,7 +147,12 @@ static int check_schedule(struct files *files, const struct run_outputs *outputs
 	if (!result && outputs->paths[RUN_DUMP]) {
 		files->option = run_output_option(RUN_DUMP);
 		files->directory = outputs->paths[RUN_DUMP];
-		result = collect_dump_names(net, check_dumped, files);
+		result = collect_dump_names(net, check_in_directory, files);
+	}
+	if (!result && outputs->paths[RUN_SAVE]) {
+		files->option = run_output_option(RUN_SAVE);
+		files->directory = outputs->paths[RUN_SAVE];
+		result = parameters_names(net, check_in_directory, files);
 	}
 	return result;
 }
@@ -128,7 +163,7 @@ int run_inputs_check(const struct run_words *words, const char *const *schedules
 	int result;
 
 	if (!(result = take_input(&files, "net", words->net)) && !(result = take_input(&files, "input", words->input)) &&
-	    !(result = take_input(&files, "gradient", words->gradient)))
+	    !(result = take_input(&files, "gradient", words->gradient)) && !(result = take_dataset(&files, words)))
 		result = take_weights(&files, words->weights, net);
 	for (int i = 0; !result && i < count; i++)
 		if (cli_is_schedule_file(schedules[i]))

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/cli/run.h"
+#include "driver/cli/train.h"
 #include "traces/alloc.h"
 
 struct child {
@@ -146,6 +146,8 @@ static int run_forked(const struct run_job *job, int jobs, struct expect *expect
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d jobs", jobs);
 	}
 	progress_start(&progress);
+	// Every step prints a line, which is enough.
+	progress.on = progress.on && !(job->train && !job->words->json);
 	while (running || (!result && next < count)) {
 		double done = 0;
 
@@ -193,13 +195,14 @@ int run_jobs(const struct run_job *job, int jobs, json_t **results, struct wc_er
 
 	if (result)
 		return result;
-	if (count > 1 && jobs > 1) {
+	expect.optimizer = job->train ? &job->train->optimizer : NULL;
+	if ((count > 1 && jobs > 1) || job->train) {
 		double *fractions = mmap(NULL, (size_t)count * sizeof(*fractions), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 		if (fractions == MAP_FAILED)
 			result = wc_fail(err, WC_ERR_SYSTEM, "cannot share memory between processes: %s", strerror(errno));
 		else
-			result = prepare(job, &expect, err);
+			result = count > 1 ? prepare(job, &expect, err) : 0;
 		if (!result)
 			result = run_forked(job, jobs < count ? jobs : count, &expect, fractions, results, err);
 		if (fractions != MAP_FAILED)

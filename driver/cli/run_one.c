@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/cli/run.h"
+#include "driver/cli/train.h"
 #include "driver/plan/account.h"
 #include "driver/plan/check/check.h"
 #include "traces/wct_json.h"
@@ -143,6 +143,16 @@ static void add_report(json_t *object, const struct run_job *job, const char *sc
 	free(text);
 }
 
+// What all steps together move.
+static void multiply(struct account *account, uint64_t steps)
+{
+	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
+		account->read_bytes[class] *= steps;
+		account->write_bytes[class] *= steps;
+		account->payload_bytes[class] *= steps;
+	}
+}
+
 static void interrupted_text(const struct run_result *result, const struct run_options *options, struct wc_error *err)
 {
 	wc_fail(err, WC_ERR_STOPPED, "interrupted after %" PRIu64 " commands; %" PRIu64 " tiles checked so far, all equal%s%s", result->commands,
@@ -186,6 +196,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	const struct wc_device_params *device = &job->device.params;
 	const struct schedule *schedule = &job->schedules[index];
 	const char *name = job->names[index];
+	struct train_steps steps = {0};
 	struct run_outputs outputs;
 	struct check_result check;
 	struct run_result result = {0};
@@ -202,6 +213,8 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 		status = wc_fail(&err, WC_ERR_SYSTEM, "out of memory for the name of the waveform");
 	if (!status)
 		status = cli_prove(schedule, job->net, &check, &err);
+	if (!status && job->train)
+		status = train_steps_begin(&steps, job, name, &outputs, progress, context, &err);
 	if (!status) {
 		struct run_options options = {
 			.schedule = schedule,
@@ -215,13 +228,15 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			.golden_trace = outputs.paths[RUN_GOLDEN_TRACE],
 			.trace_level = job->trace_level,
 			.dump = outputs.paths[RUN_DUMP],
-			.progress = progress,
-			.progress_context = context,
+			.training = job->train ? &steps.training : NULL,
+			.progress = job->train ? train_steps_progress : progress,
+			.progress_context = job->train ? &steps : context,
 			.stop = job->stop,
 		};
 
 		options.device.rtl.waveform = waveform;
 		account_schedule_whole(schedule, job->net, device->acc_rows, run_whole(job, expect), &account);
+		multiply(&account, job->train ? (uint64_t)job->train->steps : 1);
 		run_signals_recording(waveform);
 		status = run_schedule(&options, expect, &result, &err);
 		run_signals_recording(NULL);
@@ -230,6 +245,8 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 		describe(object, job, &result, &account);
 		if (status == WC_ERR_STOPPED)
 			interrupted_text(&result, &options, &err);
+		if (job->train)
+			status = train_steps_end(&steps, &result, status, object, &err);
 		if (result.mismatch.kind != MISMATCH_NONE)
 			add_report(object, job, name, &result);
 		add_notes(object, job, &result, status);

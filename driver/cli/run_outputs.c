@@ -34,6 +34,11 @@ static char *file_for(const char *path, const char *schedule)
 	return asprintf(&made, "%.*s-%s%s", (int)(dot - path), path, base_of(schedule), dot) < 0 ? NULL : made;
 }
 
+static bool is_directory(int output)
+{
+	return output == RUN_DUMP || output == RUN_SAVE;
+}
+
 // The same of a directory: "name-schedule", whatever dots are in it; "./schedule" for one that has no name of its own.
 static char *directory_for(const char *path, const char *schedule)
 {
@@ -57,7 +62,7 @@ static char *path_for(int output, const char *path, const char *schedule, bool s
 {
 	if (!several)
 		return strdup(path);
-	return output == RUN_DUMP ? directory_for(path, schedule) : file_for(path, schedule);
+	return is_directory(output) ? directory_for(path, schedule) : file_for(path, schedule);
 }
 
 char *run_waveform_path(const char *path)
@@ -74,7 +79,7 @@ char *run_waveform_path(const char *path)
 
 int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err)
 {
-	const char *const given[RUN_OUTPUTS] = {words->trace, words->golden_trace, words->dump, words->waves};
+	const char *const given[RUN_OUTPUTS] = {words->trace, words->golden_trace, words->dump, words->waves, words->save, words->curve};
 
 	*outputs = (struct run_outputs){{NULL}};
 	for (int i = 0; i < RUN_OUTPUTS; i++) {
@@ -95,7 +100,7 @@ void run_outputs_release(struct run_outputs *outputs)
 		free(outputs->paths[i]);
 }
 
-static const char *const option_names[RUN_OUTPUTS] = {"trace", "golden-trace", "dump", "waves"};
+static const char *const option_names[RUN_OUTPUTS] = {"trace", "golden-trace", "dump", "waves", "save", "curve"};
 
 const char *run_output_option(int output)
 {
@@ -155,10 +160,9 @@ static int check_writable(int output, const char *path, char *resolved, struct w
 	int result = 0;
 
 	if (!stat(resolved, &status)) {
-		// --dump wants a directory, the others a file.
-		if (output == RUN_DUMP && !S_ISDIR(status.st_mode))
-			return wc_fail(err, WC_ERR_INPUT, "--dump: '%s' is not a directory", path);
-		if (output != RUN_DUMP && S_ISDIR(status.st_mode))
+		if (is_directory(output) && !S_ISDIR(status.st_mode))
+			return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is not a directory", option_names[output], path);
+		if (!is_directory(output) && S_ISDIR(status.st_mode))
 			return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is a directory", option_names[output], path);
 		const char *refused = wc_file_refused(resolved);
 

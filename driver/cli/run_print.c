@@ -72,7 +72,17 @@ static void print_summary(json_t *const *results, int count, int all, int tensor
 		elements += (uint64_t)json_integer_value(json_object_get(results[i], "checked"));
 	}
 	fprintf(file, "%" PRIu64 " tiles, %" PRIu64 " elements checked, all equal to the golden model; DRAM bytes equal to the prediction\n", tiles, elements);
-	if (count > 1 && identical)
+	for (int i = 0; i < count; i++) {
+		const json_t *accuracy = json_object_get(results[i], "test_accuracy");
+
+		if (json_is_real(accuracy))
+			fprintf(file, "%s: %.2f%% of %" JSON_INTEGER_FORMAT " test images right, forward by the golden model with the trained parameters\n",
+				json_string_value(json_object_get(results[i], "schedule")), 100 * json_real_value(accuracy),
+				json_integer_value(json_object_get(results[i], "test_images")));
+	}
+	if (count > 1 && identical && !tensors)
+		fprintf(file, "loss of the first step bit-identical under %s%d schedules\n", count == all ? "all " : "", count);
+	else if (count > 1 && identical)
 		fprintf(file, "forward outputs and data gradients bit-identical under %s%d schedules (%d tensors)\n", count == all ? "all " : "", count,
 		       tensors);
 }
@@ -81,15 +91,18 @@ int run_print(json_t *const *results, int count, int all, bool json, bool fault,
 {
 	struct wc_error err;
 	int status = worst_exit(results, count), tensors = 0;
-	bool identical = false;
+	bool compared = false, identical = false;
 
 	if (status == CLI_OK && count > 1) {
-		identical = !run_compare_digests(results, count, &tensors, &err);
+		compared = true;
+		// Behind several steps each schedule has parameters of its own: sums of gradients have its order.
+		identical = json_integer_value(json_object_get(results[0], "steps")) > 1 ? !run_compare_losses(results, count, &err)
+											  : !run_compare_digests(results, count, &tensors, &err);
 		if (!identical)
 			status = cli_fail(&err, WC_ERR_MISMATCH);
 	}
 	if (json)
-		print_json(results, count, all, status == CLI_OK || tensors, identical, file);
+		print_json(results, count, all, compared, identical, file);
 	else
 		run_print_table(results, count, file);
 	if (!json && status == CLI_OK)

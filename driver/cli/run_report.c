@@ -124,8 +124,8 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 
 	fprintf(file, "rerun: ");
 	write_word(cli_program(), file);
-	fprintf(file, " run");
-	write_option("net", words->net ? words->net : "fashion-conv", file);
+	fprintf(file, words->training ? " train" : " run");
+	write_option("net", words->net, file);
 	write_option("schedule", schedule, file);
 	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,
 		device->bus_bytes);
@@ -140,6 +140,12 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 	if (rtl)
 		write_option("arith", job->arith, file);
 	fprintf(file, " --seed %" PRIu64, job->seed);
+	write_option("steps", words->steps, file);
+	write_option("data", words->dataset, file);
+	write_option("labels", words->labels, file);
+	write_option("lr", words->lr, file);
+	write_option("momentum", words->momentum, file);
+	write_option("decay", words->decay, file);
 	write_option("input", words->input, file);
 	write_option("weights", words->weights, file);
 	write_option("gradient", words->gradient, file);

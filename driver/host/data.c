@@ -30,7 +30,7 @@ static uint16_t half_of(double value)
 	return golden_half_canonical(bits);
 }
 
-static uint16_t half_of_pixel(uint8_t pixel)
+uint16_t data_pixel(uint8_t pixel)
 {
 	return half_of((pixel / 255.0 - 0.2860) / 0.3530);
 }
@@ -85,23 +85,25 @@ static void note_not_finite(const uint16_t *halves, const struct npy_array *arra
 	options->note(options->note_context, text);
 }
 
-// A file of 4 dimensions; the first may be larger than wanted where `prefix` says so.
-static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4], bool prefix, bool pixels, const struct data_options *options,
+// A file of 4 dimensions, or 1; the first may be larger than wanted where `prefix` says so.
+static int fill_file(uint16_t **halves, const char *path, const uint64_t *shape, int dims, bool prefix, bool pixels, const struct data_options *options,
 		     struct wc_error *err)
 {
 	const unsigned types = 1u << NPY_FLOAT16 | 1u << NPY_FLOAT32 | (pixels ? 1u << NPY_UINT8 : 0);
-	const uint64_t count = shape[0] * shape[1] * shape[2] * shape[3];
+	uint64_t count = 1;
 	char got[128], wanted[128];
 	struct npy_array array;
 	int result = npy_read_types(path, types, &array, err);
 
 	if (result)
 		return result;
-	bool fits = array.dims == 4 && (array.shape[0] == shape[0] || (prefix && array.shape[0] > shape[0]));
-	for (int i = 1; fits && i < 4; i++)
+	for (int i = 0; i < dims; i++)
+		count *= shape[i];
+	bool fits = array.dims == dims && (array.shape[0] == shape[0] || (prefix && array.shape[0] > shape[0]));
+	for (int i = 1; fits && i < dims; i++)
 		fits = array.shape[i] == shape[i];
 	print_shape(got, sizeof(got), array.shape, array.dims);
-	print_shape(wanted, sizeof(wanted), shape, 4);
+	print_shape(wanted, sizeof(wanted), shape, dims);
 	if (!fits)
 		result = wc_fail(err, WC_ERR_INPUT, "%s: shape %s, but the run needs %s%s", path, got, wanted, prefix ? " (or more samples)" : "");
 	else
@@ -115,7 +117,7 @@ static int fill_file(uint16_t **halves, const char *path, const uint64_t shape[4
 			(*halves)[i] = golden_half_from_float(((const float *)array.data)[i]);
 			break;
 		default:
-			(*halves)[i] = half_of_pixel(((const uint8_t *)array.data)[i]);
+			(*halves)[i] = data_pixel(((const uint8_t *)array.data)[i]);
 			break;
 		}
 	if (!result)
@@ -153,7 +155,7 @@ static int fill_fashion(uint16_t **halves, uint64_t count, int batch, struct wc_
 	else
 		result = allocate(halves, count, err);
 	for (uint64_t i = 0; !result && i < count; i++)
-		(*halves)[i] = half_of_pixel(images.bytes[i]);
+		(*halves)[i] = data_pixel(images.bytes[i]);
 	idx_release(&images);
 	return result;
 }
@@ -164,9 +166,13 @@ static int fill_images(struct data *data, const struct data_options *options, st
 	const uint64_t dims[4] = {(uint64_t)data->batch, (uint64_t)shape->height, (uint64_t)shape->width, (uint64_t)shape->channels};
 	const uint64_t count = data_count(data->net, 0, data->batch);
 
+	if (options->blank) {
+		data->images_from = "blank";
+		return allocate(&data->images, count, err);
+	}
 	if (options->input) {
 		data->images_from = "file";
-		return fill_file(&data->images, options->input, dims, true, true, options, err);
+		return fill_file(&data->images, options->input, dims, 4, true, true, options, err);
 	}
 	if (shape->height == 28 && shape->width == 28 && shape->channels == 1) {
 		data->images_from = "fashion-mnist";
@@ -174,6 +180,16 @@ static int fill_images(struct data *data, const struct data_options *options, st
 	}
 	data->images_from = "random";
 	return fill_normal(&data->images, count, options->seed, STREAM_IMAGES, 1, err);
+}
+
+// He et al.; but where training begins with them, the layer that makes the logits has a tenth of it: what it makes of random features would only
+// have to be unlearnt.
+static double weight_deviation(const struct data *data, int node, const struct data_options *options)
+{
+	const struct net_node *of = &data->net->nodes[node], *last = &data->net->nodes[data->net->node_count - 1];
+	const double deviation = sqrt(2.0 * of->out.channels / (double)net_weights(of));
+
+	return options->plain && last->op == NET_LOSS && last->inputs[0] == node ? deviation / 10 : deviation;
 }
 
 static int fill_weights(struct data *data, int node, const struct data_options *options, struct wc_error *err)
@@ -186,7 +202,7 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 
 	if (!options->weights)
 		return fill_normal(&data->weights[node], count, options->seed, STREAM_WEIGHTS + (uint64_t)node,
-				   sqrt(2.0 * conv->out.channels / (double)count), err);
+				   weight_deviation(data, node, options), err);
 	// Both names; one of them must be a file's.
 	for (int i = 0; i < 2; i++)
 		if ((size_t)snprintf(paths[i], sizeof(paths[i]), "%s/%s.weight%s.npy", options->weights, conv->name, i ? ".krsc" : "") >= sizeof(paths[i]))
@@ -198,16 +214,28 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 		return wc_fail(err, WC_ERR_INPUT, "--weights: there are both '%.200s' and %s.weight.krsc.npy; remove one", paths[0], conv->name);
 	if (!plain && !krsc)
 		return wc_fail(err, WC_ERR_INPUT, "--weights: there is neither '%.200s' nor %s.weight.krsc.npy: %s", paths[0], conv->name, strerror(errno));
-	return fill_file(&data->weights[node], paths[krsc], dims, false, false, options, err);
+	return fill_file(&data->weights[node], paths[krsc], dims, 4, false, false, options, err);
 }
 
-// Numbers about `center` or that alone, for parameters beside the weights.
-static int fill_about(uint16_t **halves, int channels, const struct data_options *options, uint64_t stream, double center, struct wc_error *err)
+// Parameters beside the weights: of a file, if there is one, else numbers about `center` or that alone.
+static int fill_beside(struct data *data, int node, uint16_t **halves, const char *what, const struct data_options *options, uint64_t stream, double center,
+		       struct wc_error *err)
 {
-	int result = allocate(halves, (uint64_t)channels, err);
+	const struct net_node *of = &data->net->nodes[node];
+	const uint64_t channels = (uint64_t)of->out.channels;
+	char path[4096];
+	int result;
 
-	for (int i = 0; !result && i < channels; i++)
-		(*halves)[i] = half_of(options->plain ? center : center + random_normal(options->seed, stream, (uint64_t)i) / 10);
+	if (options->weights) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/%s.%s.npy", options->weights, of->name, what) >= sizeof(path))
+			return wc_fail(err, WC_ERR_INPUT, "the %s of '%s': the path '%.100s...' is longer than %zu bytes", what, of->name, path,
+				       sizeof(path) - 1);
+		if (!access(path, F_OK))
+			return fill_file(halves, path, &channels, 1, false, false, options, err);
+	}
+	result = allocate(halves, channels, err);
+	for (uint64_t i = 0; !result && i < channels; i++)
+		(*halves)[i] = half_of(options->plain ? center : center + random_normal(options->seed, stream, i) / 10);
 	return result;
 }
 
@@ -220,11 +248,11 @@ static int fill_parameters(struct data *data, int node, const struct data_option
 	if (of->op == NET_CONV || of->op == NET_FC)
 		result = fill_weights(data, node, options, err);
 	if (!result && of->bias)
-		result = fill_about(&data->bias[node], of->out.channels, options, stream, 0, err);
+		result = fill_beside(data, node, &data->bias[node], "bias", options, stream, 0, err);
 	if (!result && of->op == NET_GN)
-		result = fill_about(&data->gamma[node], of->out.channels, options, stream, 1, err);
+		result = fill_beside(data, node, &data->gamma[node], "gamma", options, stream, 1, err);
 	if (!result && of->op == NET_GN)
-		result = fill_about(&data->beta[node], of->out.channels, options, stream + 1, 0, err);
+		result = fill_beside(data, node, &data->beta[node], "beta", options, stream + 1, 0, err);
 	return result;
 }
 
@@ -235,7 +263,7 @@ static int fill_labels(struct data *data, const struct data_options *options, st
 	data->labels = wc_alloc((size_t)data->batch, sizeof(*data->labels));
 	if (!data->labels)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d labels", data->batch);
-	for (int i = 0; i < data->batch; i++)
+	for (int i = 0; !options->blank && i < data->batch; i++)
 		data->labels[i] = (int32_t)(random_bits(options->seed, STREAM_GRADIENT, (uint64_t)i) % classes);
 	return 0;
 }
@@ -247,7 +275,7 @@ static int fill_gradient(struct data *data, const struct data_options *options, 
 	const uint64_t dims[4] = {(uint64_t)data->batch, (uint64_t)shape->height, (uint64_t)shape->width, (uint64_t)shape->channels};
 
 	if (options->gradient)
-		return fill_file(&data->gradient, options->gradient, dims, true, false, options, err);
+		return fill_file(&data->gradient, options->gradient, dims, 4, true, false, options, err);
 	return fill_normal(&data->gradient, data_count(data->net, last, data->batch), options->seed, STREAM_GRADIENT, 1, err);
 }
 

@@ -50,3 +50,15 @@ Test(scripts, bench_fails_where_a_benchmark_does)
 	cr_expect_eq(shell("mkdir -p build && printf '#!/bin/sh\\nexit 7\\n' > build/bench-array && chmod +x build/bench-array && \"$root/scripts/bench\"",
 			   output, sizeof(output)), 7, "%s", output);
 }
+
+Test(scripts, plot_loss_draws_every_run_and_fails_without_steps)
+{
+	static const char *const curves = "printf '# a, b, batch 4: step, loss, images/s\\n1\\t2.5\\t10\\n2\\tnan\\t10\\n3\\t1.5\\t10\\n' > \"it's.tsv\" && cp it*.tsv c.tsv && ";
+	char output[4096], line[1024];
+
+	snprintf(line, sizeof(line), "%s\"$root/scripts/plot-loss\" out \"it's.tsv\" c.tsv && grep -q 'a, b, batch 4' out.svg && test -s out.png", curves);
+	cr_expect_eq(shell(line, output, sizeof(output)), 0, "%s", output);
+	cr_expect_str_eq(output, "out.svg out.png\n");
+	cr_expect_eq(shell("echo '# nothing' > n.tsv && \"$root/scripts/plot-loss\" out n.tsv", output, sizeof(output)), 2, "%s", output);
+	cr_expect(strstr(output, "error: 'n.tsv': no steps to draw"), "%s", output);
+}

@@ -72,7 +72,7 @@ Test(npy, round_trips_every_type_and_number_of_dimensions)
 	for (int type = 0; type < NPY_TYPE_COUNT; type++) {
 		for (int dims = 0; dims <= NPY_DIMS_MAX; dims++) {
 			struct npy_array array = { .type = (enum npy_type)type, .dims = dims }, back;
-			uint8_t data[120 * 4];
+			uint8_t data[120 * 8];
 			struct wc_error err;
 			size_t bytes;
 

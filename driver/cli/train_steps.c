@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One schedule's training: what is fed to the run, and said and written of every step.
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "driver/cli/train.h"
+#include "driver/host/clock.h"
+#include "driver/host/parameters.h"
+#include "traces/alloc.h"
+
+static uint64_t drawn(const struct train_steps *steps, int done)
+{
+	return steps->job->train->drawn + (uint64_t)done * (uint64_t)steps->job->data->batch;
+}
+
+static int next_batch(void *context, int step, struct wc_error *err)
+{
+	struct train_steps *steps = context;
+	struct train *train = steps->job->train;
+
+	return dataset_draw(&train->dataset, steps->job->seed, drawn(steps, step), train->data, err);
+}
+
+// What cannot be written is found in the end: ferror().
+static void step_done(void *context, int step, double loss)
+{
+	struct train_steps *steps = context;
+	const double now_s = clock_wall_s(), rate = steps->job->data->batch / (now_s - steps->step_from_s);
+
+	steps->step_from_s = now_s;
+	steps->losses[step] = (float)loss;
+	steps->done = step + 1;
+	if (!steps->job->words->json) {
+		printf("%s: step %d of %d, loss %.9g, %.1f images/s\n", steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate);
+		fflush(stdout);
+	}
+	if (steps->curve) {
+		fprintf(steps->curve, "%d\t%.9g\t%.1f\n", steps->done, (double)steps->losses[step], rate);
+		fflush(steps->curve);
+	}
+}
+
+void train_steps_progress(void *context, double fraction)
+{
+	const struct train_steps *steps = context;
+
+	if (steps->progress)
+		steps->progress(steps->progress_context, (steps->done + fraction) / steps->training.steps);
+}
+
+static int open_curve(struct train_steps *steps, struct wc_error *err)
+{
+	const char *path = steps->outputs->paths[RUN_CURVE];
+
+	if (!path)
+		return 0;
+	steps->curve = fopen(path, "w");
+	if (!steps->curve)
+		return wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
+	fprintf(steps->curve, "# %s, %s, batch %d: step, loss, images/s\n", steps->job->net->name, steps->schedule, steps->job->data->batch);
+	return 0;
+}
+
+static int close_curve(struct train_steps *steps, struct wc_error *err)
+{
+	FILE *curve = steps->curve;
+	bool failed;
+
+	steps->curve = NULL;
+	if (!curve)
+		return 0;
+	failed = ferror(curve);
+	failed |= fclose(curve) != 0;
+	return failed ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s'", steps->outputs->paths[RUN_CURVE]) : 0;
+}
+
+int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs, run_progress *progress,
+		      void *context, struct wc_error *err)
+{
+	const char *save = outputs->paths[RUN_SAVE];
+	int result;
+
+	*steps = (struct train_steps){
+		.job = job, .outputs = outputs, .schedule = schedule, .step_from_s = clock_wall_s(), .progress = progress, .progress_context = context,
+		.training = {.steps = job->train->steps, .next_batch = next_batch, .step_done = step_done, .context = steps},
+	};
+	steps->losses = wc_alloc((size_t)job->train->steps, sizeof(*steps->losses));
+	if (!steps->losses)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the losses of %d steps", job->train->steps);
+	result = open_curve(steps, err);
+	return result || !save ? result : parameters_prepare(save, err);
+}
+
+// A loss that is no number has no JSON.
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void describe(const struct train_steps *steps, const struct run_result *result, json_t *object)
+{
+	const struct train *train = steps->job->train;
+	json_t *losses = json_array();
+
+	for (int i = 0; i < steps->done; i++)
+		json_array_append_new(losses, number((double)steps->losses[i]));
+	json_object_set_new(object, "data", json_string(train->dataset.from));
+	json_object_set_new(object, "steps", json_integer(train->steps));
+	json_object_set_new(object, "steps_done", json_integer(steps->done));
+	json_object_set_new(object, "samples_before", json_integer((json_int_t)train->drawn));
+	json_object_set_new(object, "losses", losses);
+	json_object_set_new(object, "final_loss", steps->done ? number((double)steps->losses[steps->done - 1]) : json_null());
+	json_object_set_new(object, "update_cycles",
+			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)result->update_cycles) : json_null());
+	json_object_set_new(object, "update_wall_s", json_real(result->update_wall_s));
+	json_object_set_new(object, "lr", json_real(train->lr));
+	json_object_set_new(object, "momentum", json_real(train->momentum));
+	json_object_set_new(object, "decay", json_real(train->decay));
+	json_object_set_new(object, "test_images", json_integer(0));
+	json_object_set_new(object, "test_accuracy", json_null());
+}
+
+static int test(const struct train_steps *steps, json_t *object, struct wc_error *err)
+{
+	const struct train *train = steps->job->train;
+	int right, result;
+
+	if (!train->test)
+		return 0;
+	result = train_test(train, steps->job->device.params.rows, steps->job->stop, &right, err);
+	if (result)
+		return result;
+	json_object_set_new(object, "test_images", json_integer(train->test));
+	json_object_set_new(object, "test_accuracy", json_real((double)right / train->test));
+	return 0;
+}
+
+// In which step it ended, and what is kept.
+static void say_where(const struct train_steps *steps, const struct run_result *result, int status, struct wc_error *err)
+{
+	const char *save = steps->outputs->paths[RUN_SAVE];
+	struct wc_error said = *err;
+
+	if (status == WC_ERR_STOPPED)
+		wc_fail(err, status, "interrupted after %d of %d steps; %" PRIu64 " tiles checked so far, all equal%s%s", steps->done, steps->training.steps,
+			result->counts.tiles, save ? "; the parameters are in " : "", save ? save : "");
+	else if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE)
+		wc_fail(err, status, "in step %d, %s", steps->done + 1, said.text);
+}
+
+int train_steps_end(struct train_steps *steps, const struct run_result *result, int status, json_t *object, struct wc_error *err)
+{
+	// The parameters are those behind the last complete step, however the run ended.
+	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH;
+	struct wc_error later;
+	int wrong = close_curve(steps, &later);
+
+	if (!wrong && ferror(stdout))
+		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
+	if (!wrong && kept && steps->outputs->paths[RUN_SAVE])
+		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
+	describe(steps, result, object);
+	say_where(steps, result, status, err);
+	if (!wrong && !status)
+		wrong = test(steps, object, &later);
+	if (wrong && (!status || status == WC_ERR_STOPPED)) {
+		*err = later;
+		status = wrong;
+	}
+	wc_free(steps->losses);
+	steps->losses = NULL;
+	return status;
+}

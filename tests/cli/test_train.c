@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: `train` trains: the same bits whatever the schedule until sums of gradients enter, the same bits when it goes on from saved
+// parameters, a wrong value found in any step, and nothing of what is done lost when it is stopped.
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "command.h"
+#include "traces/npy.h"
+
+// The tests themselves may run where some are ignored.
+static void take_signals(void)
+{
+	signal(SIGINT, SIG_DFL);
+}
+
+TestSuite(train, .init = take_signals, .fini = command_clean, .timeout = 240);
+
+#define SMALL "train --backend model --batch 4 "
+
+static json_t *results_of(const char *arguments)
+{
+	struct command command;
+	json_t *results;
+
+	command_run(&command, arguments);
+	cr_assert_eq(command.status, 0, "%s: %s", arguments, command.err);
+	results = json_loads(command.out, 0, NULL);
+	cr_assert(results, "%s", command.out);
+	command_release(&command);
+	return results;
+}
+
+static json_int_t integer(const json_t *object, const char *key)
+{
+	cr_assert(json_is_integer(json_object_get(object, key)), "%s", key);
+	return json_integer_value(json_object_get(object, key));
+}
+
+Test(train, every_schedule_begins_with_the_same_parameters)
+{
+	json_t *all = results_of(SMALL "--schedule baseline,mbs2,hybrid --steps 2 --test 150 --json"), *run, *first;
+	size_t i;
+
+	cr_expect(json_is_true(json_object_get(all, "bit_identical")));
+	cr_assert_eq(json_array_size(json_object_get(all, "runs")), 3);
+	first = json_object_get(json_array_get(json_object_get(all, "runs"), 0), "losses");
+	json_array_foreach(json_object_get(all, "runs"), i, run) {
+		const json_t *losses = json_object_get(run, "losses"), *accuracy = json_object_get(run, "test_accuracy");
+
+		cr_assert_eq(json_array_size(losses), 2);
+		cr_expect(json_equal(json_array_get(losses, 0), json_array_get(first, 0)));
+		cr_expect_neq(json_real_value(json_array_get(losses, 0)), json_real_value(json_array_get(losses, 1)));
+		cr_expect(json_equal(json_array_get(losses, 1), json_object_get(run, "final_loss")));
+		cr_expect(json_is_real(accuracy) && json_real_value(accuracy) > 0 && json_real_value(accuracy) < 1);
+		cr_expect_eq(integer(run, "test_images"), 150);
+		cr_expect(integer(run, "steps") == 2 && integer(run, "steps_done") == 2 && integer(run, "samples_before") == 0);
+		cr_expect_eq(json_real_value(json_object_get(run, "lr")), 0.05);
+		cr_expect_gt(json_real_value(json_object_get(run, "update_wall_s")), 0);
+		cr_expect(json_is_null(json_object_get(run, "update_cycles")));
+		cr_expect_str_eq(json_string_value(json_object_get(run, "data")), "fashion-mnist");
+		cr_expect(json_equal(json_object_get(run, "by_class"), json_object_get(run, "predicted_by_class")));
+		cr_expect_gt(json_integer_value(json_object_get(json_object_get(run, "by_class"), "optimizer")), 0);
+		cr_expect_eq(integer(run, "mismatched"), 0);
+	}
+	json_decref(all);
+}
+
+Test(train, losses_have_the_same_bits_on_the_rtl)
+{
+	json_t *model = results_of("train --backend model --batch 1 --steps 2 --schedule mbs2 --test 0 --json");
+	json_t *rtl = results_of("train --backend rtl --arith dpi --batch 1 --steps 2 --schedule mbs2 --json");
+
+	cr_expect(json_equal(json_object_get(model, "losses"), json_object_get(rtl, "losses")));
+	cr_expect(json_equal(json_object_get(model, "digests"), json_object_get(rtl, "digests")));
+	cr_expect(json_equal(json_object_get(model, "by_class"), json_object_get(rtl, "by_class")));
+	cr_expect_gt(integer(rtl, "update_cycles"), 0);
+	cr_expect_lt(integer(rtl, "update_cycles"), integer(rtl, "cycles"));
+	cr_expect(json_is_null(json_object_get(rtl, "test_accuracy")));
+	json_decref(model);
+	json_decref(rtl);
+}
+
+Test(train, it_prints_every_step_and_the_table)
+{
+	struct command command;
+
+	command_run(&command, SMALL "--schedule mbs2 --steps 2 --test 10");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	cr_expect(!strncmp(command.out, "mbs2: step 1 of 2, loss ", 24), "%s", command.out);
+	cr_expect(strstr(command.out, "\nmbs2: step 2 of 2, loss ") && strstr(command.out, " images/s\nschedule "), "%s", command.out);
+	cr_expect(strstr(command.out, "all equal to the golden model; DRAM bytes equal to the prediction"), "%s", command.out);
+	cr_expect(strstr(command.out, "of 10 test images right, forward by the golden model"), "%s", command.out);
+	cr_expect_str_empty(command.err);
+	command_release(&command);
+}
+
+Test(train, it_goes_on_where_it_stopped)
+{
+	json_t *whole = results_of(SMALL "--schedule mbs2 --steps 3 --test 0 --save whole --json"), *first, *rest;
+	char line[1024];
+
+	first = results_of(SMALL "--schedule mbs2 --steps 1 --test 0 --save part --json");
+	rest = results_of(SMALL "--schedule mbs2 --steps 2 --test 0 --weights part --save rest --json");
+	cr_expect_eq(integer(rest, "samples_before"), 4);
+	for (size_t i = 0; i < 3; i++)
+		cr_expect(json_equal(json_array_get(json_object_get(whole, "losses"), i),
+				     i ? json_array_get(json_object_get(rest, "losses"), i - 1) : json_array_get(json_object_get(first, "losses"), 0)), "step %zu", i + 1);
+	snprintf(line, sizeof(line), "cd '%s' && test -f whole/conv1.bias.momentum.npy && diff -r whole rest", command_scratch());
+	cr_expect_eq(system(line), 0, "parameters, masters, momenta and draws are the same bytes");
+	json_decref(whole);
+	json_decref(first);
+	json_decref(rest);
+	command_expect_error(SMALL "--weights part --save part", 2, "--save: 'part/samples.npy' is the file of --weights too");
+	snprintf(line, sizeof(line), "cd '%s' && cp whole/conv1.bias.npy part/", command_scratch());
+	cr_assert_eq(system(line), 0);
+	command_expect_error(SMALL "--weights part", 2, "part/conv1.bias.master.npy: element ");
+}
+
+static void write_file(const char *name, struct npy_array array)
+{
+	char path[512];
+	struct wc_error err;
+
+	snprintf(path, sizeof(path), "%s/%s", command_scratch(), name);
+	cr_assert_eq(npy_write(path, &array, &err), 0, "%s", err.text);
+}
+
+Test(train, files_of_images_and_labels)
+{
+	static uint8_t pixels[6 * 28 * 28], bytes[6] = {1, 2, 3, 4, 9, 0};
+	int64_t labels[6] = {1, 2, 3, 4, 9, 10};
+	json_t *run;
+
+	for (size_t i = 0; i < sizeof(pixels); i++)
+		pixels[i] = (uint8_t)(i * i >> 3);
+	write_file("x.npy", (struct npy_array){.type = NPY_UINT8, .dims = 4, .shape = {6, 28, 28, 1}, .data = pixels});
+	command_expect_error(SMALL "--data x.npy", 2, "x.labels.npy");
+	write_file("x.labels.npy", (struct npy_array){.type = NPY_INT64, .dims = 1, .shape = {6}, .data = labels});
+	command_expect_error(SMALL "--data x.npy", 2, "x.labels.npy: label 5 is 10, but network 'lenet' has classes 0 to 9");
+	write_file("y.npy", (struct npy_array){.type = NPY_UINT8, .dims = 1, .shape = {6}, .data = bytes});
+	run = results_of(SMALL "--data x.npy --labels y.npy --steps 3 --json");
+	cr_expect_str_eq(json_string_value(json_object_get(run, "data")), "file");
+	cr_expect_str_eq(json_string_value(json_object_get(run, "images")), "file");
+	cr_expect(json_is_null(json_object_get(run, "test_accuracy")));
+	json_decref(run);
+	command_expect_error(SMALL "--data x.npy --labels y.npy --curve y.npy", 2, "--curve: 'y.npy' is the file of --labels too");
+	command_expect_error(SMALL "--data x.npy --labels y.npy --test 10", 2, "--test: ");
+}
+
+Test(train, what_it_cannot_do_is_refused_by_name)
+{
+	static const struct {
+		const char *arguments, *message;
+	} cases[] = {
+		{"--steps 0", "--steps: 0 is out of range, the limits are 1 to 100000"},
+		{"--steps -1", "--steps: '-1' is not a number"},
+		{"--steps 99999999999999999999", "--steps: 99999999999999999999 is out of range"},
+		{"--lr nan", "--lr: 'nan' is not a number"},
+		{"--lr 0x1", "--lr: '0x1' is not a number"},
+		{"--lr 1e9", "--lr: 1e9 is out of range, the limits are 0 to 1000"},
+		{"--momentum 1.5", "--momentum: 1.5 is out of range, the limits are 0 to 1"},
+		{"--decay -1", "--decay: -1 is out of range, the limits are 0 to 1"},
+		{"--test 10001", "--test: 10001 is out of range"},
+		{"--data no.npy", "no.npy"},
+		{"--labels no.npy", "--labels has no meaning for --data fashion-mnist"},
+		{"--net fashion-conv", "cannot train 'fashion-conv': it does not end with a loss"},
+		{"--net mobilenet-v1", "train: node 'conv2.dw' has 32 groups, which the device has not"},
+		{"--weights no-such-directory", "no-such-directory"},
+		{"--save /dev/null", "--save: '/dev/null' is not a directory"},
+		{"--curve no-such-directory/c.tsv", "--curve: cannot create 'no-such-directory/c.tsv'"},
+		{"--curve a --trace a", "'a' would be written twice"},
+		{"--phases forward", "--phases: unknown option"},
+		{"--input x.npy", "--input: unknown option"},
+	};
+	struct command command;
+	char arguments[512];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(arguments, sizeof(arguments), SMALL "%s", cases[i].arguments);
+		command_expect_error(arguments, 2, cases[i].message);
+	}
+	// Of a schedule's file, too.
+	command_run(&command, "plan lenet --accounting device --schedule mbs2 --batch 2 --phases forward");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_write("forward.schedule", command.out, strlen(command.out));
+	command_release(&command);
+	command_expect_error("train --backend model --schedule forward.schedule", 2, "'forward.schedule' has no backward groups");
+}
+
+Test(train, a_fault_in_a_later_step_is_found_and_its_rerun_line_repeats_it)
+{
+	json_t *one = results_of(SMALL "--schedule baseline --steps 1 --test 0 --json");
+	const long commands = (long)integer(one, "commands");
+	struct command first = {0}, again;
+	char arguments[512], *rerun, *end;
+
+	json_decref(one);
+	// Somewhere in the buffer is what a command of the second step's first layers reads.
+	for (int address = 1; address < 65536 && first.status != 1; address += 3000) {
+		command_release(&first);
+		snprintf(arguments, sizeof(arguments), SMALL "--schedule baseline --steps 3 --test 0 --save s --fault buffer:command=%ld,address=%d,bit=6",
+			 commands + 12, address);
+		command_run(&first, arguments);
+	}
+	cr_assert_eq(first.status, 1, "%s%s", first.out, first.err);
+	cr_expect(strstr(first.err, "schedule 'baseline': in step 2, the device and the golden model differ"), "%s", first.err);
+	cr_expect(strstr(first.err, "mismatch: layer 'conv1"), "%s", first.err);
+	cr_expect(strstr(first.out, "step 1 of 3, loss ") && !strstr(first.out, "step 2 of 3, loss "), "%s", first.out);
+	rerun = strstr(first.err, "wavecore train ");
+	cr_assert(rerun && (end = strchr(rerun, '\n')), "%s", first.err);
+	snprintf(arguments, sizeof(arguments), "%.*s", (int)(end - rerun - 9), rerun + 9);
+	command_run(&again, arguments);
+	cr_expect_eq(again.status, 1);
+	cr_expect_str_eq(again.err, first.err);
+	command_release(&again);
+	command_release(&first);
+	// What the first step has made is kept.
+	command_run(&again, SMALL "--schedule baseline --steps 1 --test 0 --weights s");
+	cr_expect_eq(again.status, 0, "%s", again.err);
+	command_release(&again);
+}
+
+// The lines of the curve that are whole steps.
+static int steps_in(const char *name)
+{
+	char path[512], line[256];
+	int steps = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", command_scratch(), name);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		steps += line[0] != '#';
+	if (file)
+		fclose(file);
+	return steps;
+}
+
+Test(train, a_stop_keeps_what_is_done)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	struct command command;
+	json_t *run;
+	int status;
+	const pid_t child = command_start(&command, SMALL "--schedule mbs2,baseline --steps 100000 --save s --curve c.tsv");
+
+	for (int i = 0; i < 6000 && steps_in("c-mbs2.tsv") < 2; i++)
+		nanosleep(&pause, NULL);
+	cr_assert_eq(kill(child, SIGINT), 0);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	command_read(&command);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130, "%x %s", status, command.err);
+	cr_expect(strstr(command.out, "mbs2: step 2 of 100000, loss ") && strstr(command.out, "\nmbs2 "), "%s", command.out);
+	cr_expect(strstr(command.err, "schedule 'mbs2': interrupted after ") && strstr(command.err, " of 100000 steps") &&
+		  strstr(command.err, "the parameters are in s-mbs2") && strstr(command.err, "1 of 2 schedules have not begun"), "%s", command.err);
+	command_release(&command);
+	run = results_of(SMALL "--schedule mbs2 --steps 1 --weights s-mbs2 --test 0 --json");
+	cr_expect_eq(integer(run, "samples_before"), 4 * steps_in("c-mbs2.tsv"));
+	json_decref(run);
+}
