@@ -10,8 +10,9 @@ module counters #(
     input  wire             clk_i,
     input  wire             rst_ni,
     input  wire [2*Count-1:0] count_i,
+    input  wire             read_i,
     input  wire [3:0]       select_i,
-    output wire [63:0]      value_o
+    output reg  [63:0]      value_o       // 0 without read_i, so that the selection is simulated in no other cycle
 );
   wire [16*64-1:0] values;
 
@@ -30,6 +31,11 @@ module counters #(
     end
   endgenerate
 
-  assign value_o = values[select_i*64+:64];
+  integer k;
+  always @(*) begin
+    value_o = 64'd0;
+    if (read_i)
+      for (k = 0; k < 16; k = k + 1) if (select_i == k[3:0]) value_o = values[k*64+:64];
+  end
 endmodule
 `default_nettype wire

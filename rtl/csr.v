@@ -58,6 +58,7 @@ module csr #(
     input  wire [31:0] error_index_i,
     input  wire [31:0] head_i,
     input  wire [31:0] done_i,
+    output wire        counter_read_o,
     output wire [3:0]  counter_select_o,
     input  wire [63:0] counter_i,
 
@@ -165,6 +166,7 @@ module csr #(
 
   assign s_axil_arready   = !s_axil_rvalid;
   assign s_axil_rresp     = 2'b00;
+  assign counter_read_o   = read && is_counter;
   assign counter_select_o = s_axil_araddr[6:3];
 
   reg [31:0] value_d;

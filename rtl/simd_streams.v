@@ -33,39 +33,36 @@ module simd_streams (
                  : (kind == 4'd2) ? 32'd0 : channels * {28'd0, kind - 4'd2};
   endfunction
 
+  // In one process with assignments in their order, as in simd_lanes: between the steps nothing of it is evaluated.
+  wire        steps = load_i || next_n_i || next_block_i || next_y_i || next_x_i || next_tap_y_i || next_tap_x_i;
   integer     i;
-  reg [255:0] d, stride;
-  always @(*) begin
-    d      = 256'd0;
-    stride = 256'd0;
-    if (load_i) begin
-      for (i = 0; i < 8; i = i + 1) begin
-        d[32*i+:32]      = cmd_i[wc_cmd_pkg::SIMD_S0_BASE_L+128*i+:32];
-        stride[32*i+:32] = stride_block(cmd_i[wc_cmd_pkg::SIMD_TYPE0_L+8*i+:4], cmd_i[wc_cmd_pkg::SIMD_BLOCK_STEP_L+:32]);
-      end
-    end else if (next_n_i) begin
-      for (i = 0; i < 8; i = i + 1) d[32*i+:32] = n_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_N_L+128*i+:32];
-    end else if (next_block_i) begin
-      for (i = 0; i < 8; i = i + 1) d[32*i+:32] = block_q[32*i+:32] + stride_block_q[32*i+:32];
-    end else if (next_y_i) begin
-      for (i = 0; i < 8; i = i + 1) d[32*i+:32] = y_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_Y_L+128*i+:32];
-    end else if (next_x_i) begin
-      for (i = 0; i < 8; i = i + 1)
-        d[32*i+:32] = x_q[32*i+:32] + (flat_i ? stride_block_q[32*i+:32] : cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_X_L+128*i+:32]);
-    end else if (next_tap_y_i) begin
-      for (i = 0; i < 4; i = i + 1) d[32*i+:32] = tap_row_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_TAP_Y_L+64*i+:32];
-    end else if (next_tap_x_i) begin
-      for (i = 0; i < 4; i = i + 1) d[32*i+:32] = tap_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_TAP_X_L+64*i+:32];
-    end
-  end
-
-  // A level that begins anew takes all below it along.
+  reg [255:0] d;
   always @(posedge clk_i) begin
-    if (load_i) stride_block_q <= stride;
-    if (load_i || next_n_i) n_q <= d;
-    if (load_i || next_n_i || next_block_i) block_q <= d;
-    if (load_i || next_n_i || next_block_i || next_y_i) y_q <= d;
-    if (load_i || next_n_i || next_block_i || next_y_i || next_x_i) x_q <= d;
+    if (steps) begin
+      d = 256'd0;
+      for (i = 0; i < 8; i = i + 1) begin
+        if (load_i) d[32*i+:32] = cmd_i[wc_cmd_pkg::SIMD_S0_BASE_L+128*i+:32];
+        else if (next_n_i) d[32*i+:32] = n_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_N_L+128*i+:32];
+        else if (next_block_i) d[32*i+:32] = block_q[32*i+:32] + stride_block_q[32*i+:32];
+        else if (next_y_i) d[32*i+:32] = y_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_Y_L+128*i+:32];
+        else if (next_x_i)
+          d[32*i+:32] = x_q[32*i+:32] + (flat_i ? stride_block_q[32*i+:32] : cmd_i[wc_cmd_pkg::SIMD_S0_STRIDE_X_L+128*i+:32]);
+      end
+      // Streams with taps.
+      for (i = 0; i < 4; i = i + 1) begin
+        if (next_tap_y_i) d[32*i+:32] = tap_row_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_TAP_Y_L+64*i+:32];
+        else if (next_tap_x_i) d[32*i+:32] = tap_q[32*i+:32] + cmd_i[wc_cmd_pkg::SIMD_S0_TAP_X_L+64*i+:32];
+      end
+
+      // A level that begins anew takes all below it along.
+      if (load_i)
+        for (i = 0; i < 8; i = i + 1)
+          stride_block_q[32*i+:32] <= stride_block(cmd_i[wc_cmd_pkg::SIMD_TYPE0_L+8*i+:4], cmd_i[wc_cmd_pkg::SIMD_BLOCK_STEP_L+:32]);
+      if (load_i || next_n_i) n_q <= d;
+      if (load_i || next_n_i || next_block_i) block_q <= d;
+      if (load_i || next_n_i || next_block_i || next_y_i) y_q <= d;
+      if (load_i || next_n_i || next_block_i || next_y_i || next_x_i) x_q <= d;
+    end
     if (taps_i) tap_row_q <= x_q[127:0];
     else if (next_tap_y_i) tap_row_q <= d[127:0];
     if (taps_i) tap_q <= x_q[127:0];

@@ -27,7 +27,7 @@ module vector #(
     output wire [31:0]            v_addr_o,
     output wire [15:0]            v_size_o,
     output wire                   v_we_o,
-    output wire [LineBytes*8-1:0] v_wdata_o,
+    output reg  [LineBytes*8-1:0] v_wdata_o,
     input  wire                   v_gnt_i,
     input  wire                   v_rvalid_i,
     input  wire [LineBytes*8-1:0] v_rdata_i
@@ -110,6 +110,11 @@ module vector #(
   assign v_addr_o  = simd_busy ? simd_addr : relu_addr;
   assign v_size_o  = simd_busy ? simd_size : relu_size;
   assign v_we_o    = simd_busy ? simd_we : relu_we;
-  assign v_wdata_o = simd_busy ? simd_wdata : relu_wdata;
+
+  // 0 when nothing is written: a line's worth of selecting is simulated in no other cycle.
+  always @(*) begin
+    v_wdata_o = {LineBits{1'b0}};
+    if (v_req_o && v_we_o) v_wdata_o = simd_busy ? simd_wdata : relu_wdata;
+  end
 endmodule
 `default_nettype wire

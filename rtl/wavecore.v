@@ -99,6 +99,7 @@ module wavecore #(
   wire  [31:0] ring_size, tail, head, done, error_index;
   wire  [7:0]  error_status;
   wire         error;
+  wire         counter_read;
   wire  [3:0]  counter_select;
   wire  [63:0] counter;
 
@@ -150,6 +151,7 @@ module wavecore #(
       .error_index_i   (error_index),
       .head_i          (head),
       .done_i          (done),
+      .counter_read_o  (counter_read),
       .counter_select_o(counter_select),
       .counter_i       (counter),
       .irq_o           (irq_o)
@@ -526,6 +528,7 @@ module wavecore #(
                  1'b0, stalls[4], 1'b0, stalls[GEMM], 1'b0, stalls[VECTOR], 1'b0, stalls[STORE], 1'b0, stalls[LOAD],
                  1'b0, stall_accumulator && active, 1'b0, stall_weight && active, 1'b0, stall_operand && active,
                  1'b0, array_busy && active, 1'b0, active}),
+      .read_i  (counter_read),
       .select_i(counter_select),
       .value_o (counter)
   );
