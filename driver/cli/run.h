@@ -18,8 +18,8 @@ enum { RUN_SCHEDULES_MAX = 64 };
 struct run_words {
 	struct cli_device_words device;
 	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
-		*latency, *fault, *jobs;
-	int json, random_memory, random_reset;
+		*latency, *fault, *jobs, *resume;
+	int json, random_memory, random_reset, profile;
 	// Of `train`; the words behind it are `train`'s alone.
 	bool training;
 	char *steps, *dataset, *labels, *lr, *momentum, *decay, *test, *save, *curve;
@@ -45,6 +45,8 @@ struct run_words {
 	{"random-reset", 0, POPT_ARG_NONE, &(words).random_reset, 0, "undefined state takes values from the seed", NULL},                                     \
 	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles (default 100)", "N"},                                                  \
 	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"}, \
+	{"resume", 0, POPT_ARG_STRING, &(words).resume, 0, "keep in FILE what is finished after every group, and go on from there if it is there: on the C model up to it, on the rtl backend from it on", "FILE"}, \
+	{"profile", 0, POPT_ARG_NONE, &(words).profile, 0, "print cycles and utilization by layer and phase (rtl backend)", NULL},                            \
 	{"jobs", 0, POPT_ARG_STRING, &(words).jobs, 0, "schedules at a time (default 1)", "N"},                                                               \
 	{"json", 0, POPT_ARG_NONE, &(words).json, 0, "print JSON", NULL}
 
@@ -52,7 +54,7 @@ struct run_words {
 int run_command(struct run_words *words);
 
 // Where one schedule's files go; NULL: not asked for. With several schedules the schedule's name is in them.
-enum { RUN_TRACE, RUN_GOLDEN_TRACE, RUN_DUMP, RUN_WAVES, RUN_SAVE, RUN_CURVE, RUN_OUTPUTS };
+enum { RUN_TRACE, RUN_GOLDEN_TRACE, RUN_DUMP, RUN_WAVES, RUN_SAVE, RUN_CURVE, RUN_RESUME, RUN_OUTPUTS };
 struct run_outputs {
 	char *paths[RUN_OUTPUTS];
 };
@@ -94,6 +96,21 @@ int run_options_parse(struct run_job *job, const struct run_words *words, const 
 
 // Whether tensors of that network and batch fit this machine's memory, with `jobs` schedules at a time; WC_ERR_INPUT states both sizes.
 int run_memory_check(const struct net *net, const struct cli_problem *problem, int jobs, struct wc_error *err);
+
+// --resume of one schedule.
+struct run_state {
+	const char *path, *schedule; // borrowed
+	uint32_t key;                // of all that the run depends on
+	struct run_position from;
+	struct run_resume resume;    // for run_options; its `from` is NULL if nothing is finished
+};
+// WC_ERR_INPUT: the file is no such file, or of another run. It must stay where it is until its release, which is always due.
+int run_state_open(struct run_state *state, const struct run_job *job, int index, const char *path, struct wc_error *err);
+void run_state_release(struct run_state *state);
+
+// "phases" and "layers" of a result, and the table of both.
+void run_profile_describe(json_t *object, const struct run_job *job, const struct profile *profile);
+void run_profile_print(const json_t *result, FILE *file);
 
 // Called with the fraction done.
 typedef void run_progress(void *context, double fraction);
@@ -140,8 +157,8 @@ int run_compare_digests(json_t *const *results, int count, int *tensors, struct 
 int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 
 // Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
-// that differ from each other are an error too. `fault`: one was planted. Returns the exit status.
-int run_print(json_t *const *results, int count, int all, bool json, bool fault, FILE *file);
+// that differ from each other are an error too. Returns the exit status.
+int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file);
 // The table of those that ran; nothing if none did.
 void run_print_table(json_t *const *results, int count, FILE *file);
 

@@ -173,7 +173,7 @@ int run_command(struct run_words *words)
 		if (ended)
 			results[done++] = ended;
 	}
-	status = done ? run_print(results, done, count, words->json, words->fault, stdout) : CLI_OK;
+	status = done ? run_print(results, done, count, words, stdout) : CLI_OK;
 	status = conclude(status, result, &err, done, count, *job.stop);
 	for (int i = 0; i < RUN_SCHEDULES_MAX; i++) {
 		json_decref(results[i]);

@@ -114,6 +114,7 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		set_integer(counters, wc_counter_name(counter), result->counters[counter]);
 	json_object_set_new(object, "counters", counters);
+	run_profile_describe(object, job, &result->profile);
 	for (int i = 0; i < result->digest_count; i++) {
 		const struct run_digest *digest = &result->digests[i];
 		char name[256];
@@ -153,10 +154,11 @@ static void multiply(struct account *account, uint64_t steps)
 	}
 }
 
-static void interrupted_text(const struct run_result *result, const struct run_options *options, struct wc_error *err)
+static void interrupted_text(const struct run_result *result, const struct run_options *options, const char *resume, struct wc_error *err)
 {
-	wc_fail(err, WC_ERR_STOPPED, "interrupted after %" PRIu64 " commands; %" PRIu64 " tiles checked so far, all equal%s%s", result->commands,
-		result->counts.tiles, options->trace ? "; the trace so far is in " : "", options->trace ? options->trace : "");
+	wc_fail(err, WC_ERR_STOPPED, "interrupted after %" PRIu64 " commands; %" PRIu64 " tiles checked so far, all equal%s%s%s%s", result->commands,
+		result->counts.tiles, options->trace ? "; the trace so far is in " : "", options->trace ? options->trace : "",
+		resume ? "; what is finished is in " : "", resume ? resume : "");
 }
 
 static void add_note(json_t *object, const char *text)
@@ -170,10 +172,16 @@ static void add_note(json_t *object, const char *text)
 	json_array_append_new(notes, wct_json_text(text));
 }
 
-static void add_notes(json_t *object, const struct run_job *job, const struct run_result *result, int status)
+static void add_notes(json_t *object, const struct run_job *job, const struct run_result *result, const struct run_resume *resume, int status)
 {
 	const uint64_t from = job->device.rtl.wave_from;
 	char text[200];
+
+	if (resume && resume->from) {
+		snprintf(text, sizeof(text), "%" PRIu64 " groups were finished before: they ran on the C model now, with the cycles that the RTL took then",
+			 resume->from->parts);
+		add_note(object, text);
+	}
 
 	// An error says it otherwise.
 	if (result->waveform.text[0] && (status == WC_ERR_MISMATCH || status == WC_ERR_STOPPED))
@@ -197,6 +205,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	const struct schedule *schedule = &job->schedules[index];
 	const char *name = job->names[index];
 	struct train_steps steps = {0};
+	struct run_state state = {0};
 	struct run_outputs outputs;
 	struct check_result check;
 	struct run_result result = {0};
@@ -213,6 +222,8 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 		status = wc_fail(&err, WC_ERR_SYSTEM, "out of memory for the name of the waveform");
 	if (!status)
 		status = cli_prove(schedule, job->net, &check, &err);
+	if (!status && outputs.paths[RUN_RESUME])
+		status = run_state_open(&state, job, index, outputs.paths[RUN_RESUME], &err);
 	if (!status && job->train)
 		status = train_steps_begin(&steps, job, name, &outputs, progress, context, &err);
 	if (!status) {
@@ -229,6 +240,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			.trace_level = job->trace_level,
 			.dump = outputs.paths[RUN_DUMP],
 			.training = job->train ? &steps.training : NULL,
+			.resume = outputs.paths[RUN_RESUME] ? &state.resume : NULL,
 			.progress = job->train ? train_steps_progress : progress,
 			.progress_context = job->train ? &steps : context,
 			.stop = job->stop,
@@ -244,16 +256,17 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			status = run_compare_bytes(&result, &account, &err);
 		describe(object, job, &result, &account);
 		if (status == WC_ERR_STOPPED)
-			interrupted_text(&result, &options, &err);
+			interrupted_text(&result, &options, outputs.paths[RUN_RESUME], &err);
 		if (job->train)
 			status = train_steps_end(&steps, &result, status, object, &err);
 		if (result.mismatch.kind != MISMATCH_NONE)
 			add_report(object, job, name, &result);
-		add_notes(object, job, &result, status);
+		add_notes(object, job, &result, options.resume, status);
 	}
 	set_integer(object, "exit", cli_exit_of(status));
 	if (status)
 		json_object_set_new(object, "error", wct_json_text(err.text));
+	run_state_release(&state);
 	run_result_release(&result);
 	run_outputs_release(&outputs);
 	free(waveform);

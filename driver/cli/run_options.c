@@ -61,6 +61,8 @@ static int refuse_for_model(const struct run_words *words, struct wc_error *err)
 		{"random-memory", words->random_memory},
 		{"random-reset", words->random_reset},
 		{"mac-stages", words->device.mac_stages},
+		{"resume", words->resume},
+		{"profile", words->profile},
 	};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
@@ -105,6 +107,20 @@ static int parse_device(struct run_job *job, const struct cli_problem *problem, 
 	return result;
 }
 
+// A run that is taken up again has events and commands of its last part alone.
+static int refuse_for_resume(const struct run_words *words, struct wc_error *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} given[] = {{"trace", words->trace}, {"golden-trace", words->golden_trace}, {"waves", words->waves}, {"fault", words->fault}};
+
+	for (size_t i = 0; words->resume && i < sizeof(given) / sizeof(*given); i++)
+		if (given[i].given)
+			return wc_fail(err, WC_ERR_INPUT, "--%s has no meaning with --resume, which may begin in the middle of a run", given[i].option);
+	return 0;
+}
+
 int run_options_parse(struct run_job *job, const struct run_words *words, const struct schedule *file, struct cli_problem *problem, int *jobs,
 		      struct wc_error *err)
 {
@@ -116,7 +132,7 @@ int run_options_parse(struct run_job *job, const struct run_words *words, const 
 	    (words->seed && (result = cli_number("seed", words->seed, 0, INT64_MAX, &seed, err))) ||
 	    (words->jobs && (result = cli_number("jobs", words->jobs, 1, RUN_SCHEDULES_MAX, &job_count, err))) ||
 	    (words->fault && (result = fault_parse(&job->fault, words->fault, err))) ||
-	    (result = fault_check(&job->fault, &problem->device, err)))
+	    (result = fault_check(&job->fault, &problem->device, err)) || (result = refuse_for_resume(words, err)))
 		return result;
 	if (words->trace_level && !wct_level_parse(words->trace_level, &job->trace_level))
 		return wc_fail(err, WC_ERR_INPUT, "--trace-level: '%s' is none of run, layer, tile, wave, cycle", words->trace_level);

@@ -79,7 +79,7 @@ char *run_waveform_path(const char *path)
 
 int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err)
 {
-	const char *const given[RUN_OUTPUTS] = {words->trace, words->golden_trace, words->dump, words->waves, words->save, words->curve};
+	const char *const given[RUN_OUTPUTS] = {words->trace, words->golden_trace, words->dump, words->waves, words->save, words->curve, words->resume};
 
 	*outputs = (struct run_outputs){{NULL}};
 	for (int i = 0; i < RUN_OUTPUTS; i++) {
@@ -100,7 +100,7 @@ void run_outputs_release(struct run_outputs *outputs)
 		free(outputs->paths[i]);
 }
 
-static const char *const option_names[RUN_OUTPUTS] = {"trace", "golden-trace", "dump", "waves", "save", "curve"};
+static const char *const option_names[RUN_OUTPUTS] = {"trace", "golden-trace", "dump", "waves", "save", "curve", "resume"};
 
 const char *run_output_option(int output)
 {

@@ -87,7 +87,7 @@ static void print_summary(json_t *const *results, int count, int all, int tensor
 		       tensors);
 }
 
-int run_print(json_t *const *results, int count, int all, bool json, bool fault, FILE *file)
+int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file)
 {
 	struct wc_error err;
 	int status = worst_exit(results, count), tensors = 0;
@@ -101,13 +101,15 @@ int run_print(json_t *const *results, int count, int all, bool json, bool fault,
 		if (!identical)
 			status = cli_fail(&err, WC_ERR_MISMATCH);
 	}
-	if (json)
+	if (words->json)
 		print_json(results, count, all, compared, identical, file);
 	else
 		run_print_table(results, count, file);
-	if (!json && status == CLI_OK)
+	if (!words->json && status == CLI_OK)
 		print_summary(results, count, all, tensors, identical, file);
-	if (status == CLI_OK && fault)
+	for (int i = 0; words->profile && !words->json && i < count; i++)
+		run_profile_print(results[i], file);
+	if (status == CLI_OK && words->fault)
 		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
 	fflush(file);
 	print_notes(results, count);

@@ -159,7 +159,7 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 		write_option("waves", words->waves, file);
 		write_option("waves-window", words->waves_window, file);
 		write_option("pe-window", words->pe_window, file);
-	} else if (rtl && cycle) {
+	} else if (rtl && cycle && !words->resume) {
 		fprintf(file, " --waves mismatch.fst --waves-window %" PRIu64 ":%" PRIu64, cycle > WINDOW_BEFORE ? cycle - WINDOW_BEFORE : 0,
 			cycle + WINDOW_AFTER);
 		if (!strcmp(job->arith, "dpi") && result->diagnosis.pe_row >= 0 && result->diagnosis.column >= 0)

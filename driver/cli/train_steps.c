@@ -141,12 +141,13 @@ static int test(const struct train_steps *steps, json_t *object, struct wc_error
 // In which step it ended, and what is kept.
 static void say_where(const struct train_steps *steps, const struct run_result *result, int status, struct wc_error *err)
 {
-	const char *save = steps->outputs->paths[RUN_SAVE];
+	const char *save = steps->outputs->paths[RUN_SAVE], *resume = steps->outputs->paths[RUN_RESUME];
 	struct wc_error said = *err;
 
 	if (status == WC_ERR_STOPPED)
-		wc_fail(err, status, "interrupted after %d of %d steps; %" PRIu64 " tiles checked so far, all equal%s%s", steps->done, steps->training.steps,
-			result->counts.tiles, save ? "; the parameters are in " : "", save ? save : "");
+		wc_fail(err, status, "interrupted after %d of %d steps; %" PRIu64 " tiles checked so far, all equal%s%s%s%s", steps->done, steps->training.steps,
+			result->counts.tiles, save ? "; the parameters are in " : "", save ? save : "", resume ? "; what is finished is in " : "",
+			resume ? resume : "");
 	else if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE)
 		wc_fail(err, status, "in step %d, %s", steps->done + 1, said.text);
 }

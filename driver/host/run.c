@@ -121,7 +121,7 @@ static void take_counts(struct run *run)
 
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		result->counters[counter] = run_counter(run, counter);
-	result->cycles = run->backend->ops->has_cycles ? result->counters[WC_COUNTER_CYCLES] : 0;
+	result->cycles = run->options->device.kind == DEVICE_RTL ? result->counters[WC_COUNTER_CYCLES] : 0;
 	result->end_cycle = run->backend->ops->cycle(run->backend);
 	result->commands = run->commands_before + run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 	memcpy(result->read_bytes, run->memory.read_bytes, sizeof(result->read_bytes));

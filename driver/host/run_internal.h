@@ -27,6 +27,7 @@ struct run {
 	int part_count;
 	int step_limit;          // no step from it on is to be lowered yet
 	uint64_t parts_done;
+	bool catches_up;         // the functional model is at work on what was complete before
 	uint32_t commands_before; // complete on a device that was at work before
 	uint32_t tail;           // commands written to the ring
 	int next_step;           // to be lowered

@@ -33,16 +33,13 @@ static const struct run_position *position_before(const struct run *run)
 
 int run_begin_part(struct run *run, struct wc_error *err)
 {
-	const struct run_position *before = position_before(run);
-	struct profile *profile = &run->result->profile;
 	int result;
 
-	if (!before || run->parts_done != before->parts)
+	if (!run->catches_up || run->parts_done != position_before(run)->parts)
 		return 0;
+	run->catches_up = false;
 	run->commands_before = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 	run->device = run->options->device;
-	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
-		profile->entries[i].cycles = before->profile.entries[i].cycles;
 	op_queue_drop_done(&run->queue);
 	lower_new_device(&run->lower);
 	run->tail = 0;
@@ -52,16 +49,28 @@ int run_begin_part(struct run *run, struct wc_error *err)
 	return result;
 }
 
+// What is complete has the cycles that it took before.
+static void take_cycles(struct profile *profile, const struct profile *before)
+{
+	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
+		profile->entries[i].cycles = before->entries[i].cycles;
+}
+
 int run_end_part(struct run *run, struct wc_error *err)
 {
 	const struct run_resume *resume = run->options->resume;
-	const struct run_position *before = position_before(run);
 	struct run_position position = {.parts = ++run->parts_done};
+
+	if (run->catches_up) {
+		if (run->parts_done == resume->from->parts)
+			take_cycles(&run->result->profile, &resume->from->profile);
+		return 0;
+	}
 
 	if (run->backend->ops->has_cycles)
 		profile_settle(&run->result->profile, run_counter(run, WC_COUNTER_CYCLES), run->backend->ops->cycle(run->backend));
 	position.profile = run->result->profile;
-	if (!resume || (before && run->parts_done <= before->parts))
+	if (!resume)
 		return 0;
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		position.counters[counter] = run_counter(run, counter);
@@ -72,5 +81,5 @@ uint64_t run_counter(const struct run *run, enum wc_counter counter)
 {
 	const struct run_position *before = position_before(run);
 
-	return device_counter(run->backend, counter) + (before ? before->counters[counter] : 0);
+	return (run->catches_up ? 0 : device_counter(run->backend, counter)) + (before ? before->counters[counter] : 0);
 }

@@ -158,7 +158,8 @@ int run_set_up(struct run *run, struct wc_error *err)
 	if (run->expect->optimizer)
 		run->lower.sgd = run->expect->optimizer->sgd;
 	run->device = options->device;
-	if (options->resume && options->resume->from)
+	run->catches_up = options->resume && options->resume->from;
+	if (run->catches_up)
 		run->device.kind = DEVICE_MODEL;
 	expect_restart(run->expect);
 	if ((result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||

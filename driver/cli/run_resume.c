@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --resume: what is finished of a run, in a file of JSON that is replaced after every group.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/cli/train.h"
+#include "traces/wct.h"
+#include "traces/wct_json.h"
+#include "wc_commands.h"
+
+enum { VERSION = 1 };
+
+static uint32_t digest(uint32_t sum, const void *bytes, size_t count)
+{
+	return bytes ? wct_digest_bytes(sum, bytes, count) : sum;
+}
+
+static uint32_t digest_data(uint32_t sum, const struct data *data)
+{
+	const struct net *net = data->net;
+	const int last = net->node_count - 1;
+
+	sum = digest(sum, data->images, 2 * data_count(net, 0, data->batch));
+	sum = digest(sum, data->gradient, data->gradient ? 2 * data_count(net, last, data->batch) : 0);
+	sum = digest(sum, data->labels, (size_t)data->batch * sizeof(*data->labels));
+	for (int node = 0; node <= last; node++) {
+		const struct net_node *of = &net->nodes[node];
+		const size_t channels = (size_t)of->out.channels * sizeof(uint16_t);
+
+		sum = digest(sum, data->weights[node], data->weights[node] ? 2 * net_weights(of) : 0);
+		sum = digest(sum, data->bias[node], channels);
+		sum = digest(sum, data->gamma[node], channels);
+		sum = digest(sum, data->beta[node], channels);
+	}
+	return sum;
+}
+
+// The design as it was built; a file that cannot be read fails elsewhere.
+static uint32_t digest_file(uint32_t sum, const char *path)
+{
+	static uint8_t bytes[1 << 16];
+	FILE *file = path ? fopen(path, "rb") : NULL;
+
+	if (!file)
+		return sum;
+	for (size_t got; (got = fread(bytes, 1, sizeof(bytes), file)) > 0;)
+		sum = digest(sum, bytes, got);
+	fclose(file);
+	return sum;
+}
+
+// Of all that results, bytes and cycles depend on. WC_ERR_SYSTEM without memory.
+static int make_key(const struct run_job *job, const struct schedule *schedule, uint32_t *key, struct wc_error *err)
+{
+	const struct device *device = &job->device;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	bool failed;
+	int result;
+
+	if (!file)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the schedule's text");
+	result = schedule_write(schedule, job->net, file, err);
+	fprintf(file, "commands %d kind %d mac %d ports %" PRIu32 " latency %" PRIu32 " random %d seed %" PRIu64, WC_COMMAND_VERSION, device->kind,
+		device->params.mac_stages, device->params.mem_ports, device->rtl.latency_cycles, device->rtl.random_memory, job->seed);
+	if (job->train)
+		fprintf(file, " steps %d lr %a momentum %a decay %a from %" PRIu64, job->train->steps, job->train->lr, job->train->momentum, job->train->decay,
+			job->train->drawn);
+	failed = ferror(file);
+	failed |= fclose(file) != 0;
+	if (!result && failed)
+		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for the schedule's text");
+	if (!result)
+		*key = digest_file(digest_data(digest(0, text, size), job->data), device->rtl.library);
+	free(text);
+	return result;
+}
+
+static int bad_file(const struct run_state *state, const char *why, struct wc_error *err)
+{
+	return wc_fail(err, WC_ERR_INPUT, "--resume: '%s' %s; name another file, or remove it to begin anew", state->path, why);
+}
+
+static bool read_numbers(const json_t *array, struct profile *profile)
+{
+	const size_t count = (size_t)profile->node_count * PROFILE_PHASES;
+
+	if (json_array_size(array) != count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *cycles = json_array_get(array, i);
+
+		if (!json_is_integer(cycles) || json_integer_value(cycles) < 0)
+			return false;
+		profile->entries[i].cycles = (uint64_t)json_integer_value(cycles);
+	}
+	return true;
+}
+
+// The position that the file holds.
+static int take_position(struct run_state *state, const json_t *object, struct wc_error *err)
+{
+	const json_t *parts = json_object_get(object, "finished"), *counters = json_object_get(object, "counters");
+	const char *key = json_string_value(json_object_get(object, "run"));
+
+	if (json_integer_value(json_object_get(object, "wavecore_resume")) != VERSION || !key || !json_is_integer(parts) || json_integer_value(parts) < 1)
+		return bad_file(state, "is not a file of --resume", err);
+	if (strtoul(key, NULL, 16) != state->key)
+		return bad_file(state, "belongs to a run of another network, schedule, device, design or data", err);
+	state->from.parts = (uint64_t)json_integer_value(parts);
+	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++) {
+		const json_t *value = json_object_get(counters, wc_counter_name(counter));
+
+		if (!json_is_integer(value) || json_integer_value(value) < 0)
+			return bad_file(state, "is not a file of --resume", err);
+		state->from.counters[counter] = (uint64_t)json_integer_value(value);
+	}
+	if (!read_numbers(json_object_get(object, "layer_cycles"), &state->from.profile))
+		return bad_file(state, "is not a file of --resume", err);
+	state->resume.from = &state->from;
+	return 0;
+}
+
+static json_t *describe(const struct run_state *state, const struct run_position *position)
+{
+	json_t *counters = json_object(), *cycles = json_array();
+
+	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
+		json_object_set_new(counters, wc_counter_name(counter), json_integer((json_int_t)position->counters[counter]));
+	for (int i = 0; i < position->profile.node_count * PROFILE_PHASES; i++)
+		json_array_append_new(cycles, json_integer((json_int_t)position->profile.entries[i].cycles));
+	return json_pack("{s:i, s:o, s:o, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_sprintf("%08x", (unsigned)state->key), "schedule",
+			 wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "counters", counters, "layer_cycles", cycles);
+}
+
+// The old file stays until the new one is whole.
+static int write_position(void *context, const struct run_position *position, struct wc_error *err)
+{
+	const struct run_state *state = context;
+	json_t *object = describe(state, position);
+	char *aside = NULL;
+	int result = 0;
+
+	if (!object || asprintf(&aside, "%s.new", state->path) < 0) {
+		json_decref(object);
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", state->path);
+	}
+	if (json_dump_file(object, aside, JSON_COMPACT) || rename(aside, state->path)) {
+		result = wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", state->path, strerror(errno));
+		unlink(aside);
+	}
+	free(aside);
+	json_decref(object);
+	return result;
+}
+
+int run_state_open(struct run_state *state, const struct run_job *job, int index, const char *path, struct wc_error *err)
+{
+	json_error_t where;
+	json_t *object;
+	int result;
+
+	*state = (struct run_state){.path = path, .schedule = job->names[index], .resume = {.part_done = write_position, .context = state}};
+	result = make_key(job, &job->schedules[index], &state->key, err);
+	if (!result)
+		result = profile_init(&state->from.profile, job->net->node_count, err);
+	// Not there, or empty: nothing is finished.
+	if (result || access(path, F_OK))
+		return result;
+	object = json_load_file(path, 0, &where);
+	if (!object)
+		return bad_file(state, "is not a file of --resume", err);
+	result = take_position(state, object, err);
+	json_decref(object);
+	return result;
+}
+
+void run_state_release(struct run_state *state)
+{
+	profile_release(&state->from.profile);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: a run with --resume that is repeated does not simulate again what was finished, and says the same of it; a file of another run is
+// refused; and --profile shows where the cycles went.
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+TestSuite(resume, .fini = command_clean, .timeout = 240);
+
+#define RUN "run --net lenet --batch 1 --schedule mbs2 --arith dpi "
+
+static json_t *results_of(const char *arguments, const char *note)
+{
+	struct command command;
+	json_t *results;
+
+	command_run(&command, arguments);
+	cr_assert_eq(command.status, 0, "%s: %s", arguments, command.err);
+	if (note)
+		cr_expect(strstr(command.err, note), "%s", command.err);
+	else
+		cr_expect_str_empty(command.err);
+	results = json_loads(command.out, 0, NULL);
+	cr_assert(results, "%s", command.out);
+	command_release(&command);
+	return results;
+}
+
+static json_int_t integer(const json_t *object, const char *key)
+{
+	cr_assert(json_is_integer(json_object_get(object, key)), "%s", key);
+	return json_integer_value(json_object_get(object, key));
+}
+
+static json_int_t sum_of(const json_t *array, const char *key)
+{
+	json_int_t sum = 0;
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(array, i, entry)
+		sum += integer(entry, key);
+	return sum;
+}
+
+// As if the run had been stopped when so many groups were finished.
+static void set_finished(const char *path, json_int_t finished)
+{
+	json_t *state = json_load_file(path, 0, NULL);
+
+	cr_assert(state && finished < integer(state, "finished"));
+	json_object_set_new(state, "finished", json_integer(finished));
+	cr_assert_eq(json_dump_file(state, path, 0), 0);
+	json_decref(state);
+}
+
+static const char *scratch_file(const char *name)
+{
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", command_scratch(), name);
+	return path;
+}
+
+Test(resume, repeats_what_the_rtl_said)
+{
+	static const char *const same[] = {"cycles", "counters", "phases", "layers", "by_class", "predicted_by_class", "digests", "checked", "macs", "commands"};
+	json_t *first = results_of(RUN "--resume state --json", NULL), *again = results_of(RUN "--resume state --json", "groups were finished before");
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+		cr_expect(json_equal(json_object_get(first, same[i]), json_object_get(again, same[i])), "%s", same[i]);
+	cr_expect_eq(sum_of(json_object_get(first, "layers"), "cycles"), integer(first, "cycles"));
+	cr_expect_eq(sum_of(json_object_get(first, "phases"), "cycles"), integer(first, "cycles"));
+	cr_expect_eq(sum_of(json_object_get(first, "phases"), "macs"), integer(first, "macs"));
+	json_decref(again);
+	set_finished(scratch_file("state"), 1);
+	again = results_of(RUN "--resume state --json", "note: schedule 'mbs2': 1 groups were finished before");
+	cr_expect(json_equal(json_object_get(first, "digests"), json_object_get(again, "digests")));
+	cr_expect(json_equal(json_object_get(first, "by_class"), json_object_get(again, "by_class")));
+	json_decref(again);
+	json_decref(first);
+}
+
+Test(resume, refuses_what_does_not_belong)
+{
+	struct command command;
+	FILE *file;
+
+	command_run(&command, RUN "--resume state");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	command_expect_error(RUN "--resume state --seed 2", 2, "--resume: 'state' belongs to a run of another network, schedule, device, design or data");
+	command_expect_error(RUN "--resume state --latency 50", 2, "belongs to a run of another");
+	command_expect_error("train --net lenet --batch 1 --schedule mbs2 --steps 1 --arith dpi --resume state", 2, "belongs to a run of another");
+	command_expect_error(RUN "--backend model --resume state", 2, "has no meaning for --backend model");
+	command_expect_error(RUN "--resume state --trace t.wct", 2, "--trace has no meaning with --resume");
+	command_expect_error(RUN "--resume state --fault memory:command=1,address=64,bit=0", 2, "--fault has no meaning with --resume");
+	command_expect_error(RUN "--resume none/state", 2, "--resume: cannot create 'none/state'");
+	file = fopen(scratch_file("state"), "w");
+	cr_assert(file);
+	fputs("{\"wavecore_resume\": 1, \"run\":", file);
+	fclose(file);
+	command_expect_error(RUN "--resume state", 2, "--resume: 'state' is not a file of --resume");
+}
+
+Test(resume, profile_is_a_table)
+{
+	struct command command;
+
+	command_run(&command, RUN "--profile");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "\nschedule 'mbs2'\nlayer "), "%s", command.out);
+	cr_expect(strstr(command.out, "\nconv2       weight_gradient "), "%s", command.out);
+	cr_expect(strstr(command.out, "\nall layers  data_gradient "), "%s", command.out);
+	command_release(&command);
+	command_expect_error("run --backend model --profile", 2, "--profile has no meaning for --backend model");
+}
