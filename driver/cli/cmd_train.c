@@ -10,7 +10,7 @@ static const struct poptOption table[] = {
 	{"steps", 0, POPT_ARG_STRING, &words.steps, 0, "mini-batches to train with (default 100)", "N"},
 	{"data", 0, POPT_ARG_STRING, &words.dataset, 0, "fashion-mnist, padded with black and repeated in every channel for a larger input (default), or images, NHWC float16, float32 or uint8", "fashion-mnist|X.npy"},
 	{"labels", 0, POPT_ARG_STRING, &words.labels, 0, "of the images of a file: [N] int32, int64 or uint8 (default: X.labels.npy)", "Y.npy"},
-	{"weights", 0, POPT_ARG_STRING, &words.weights, 0, "directory that --save has written, or of NODE.weight.npy or NODE.weight.krsc.npy, KRSC (default: He normal, biases and betas 0, gammas 1)", "DIR"},
+	{"weights", 0, POPT_ARG_STRING, &words.weights, 0, "directory that --save has written, or of NODE.weight.npy or NODE.weight.krsc.npy, KRSC (default: He normal, a tenth before the loss, biases and betas 0, gammas 1)", "DIR"},
 	{"lr", 0, POPT_ARG_STRING, &words.lr, 0, "learning rate (default 0.05)", "X"},
 	{"momentum", 0, POPT_ARG_STRING, &words.momentum, 0, "what is kept of the last step's change (default 0.9)", "X"},
 	{"decay", 0, POPT_ARG_STRING, &words.decay, 0, "of every parameter, added to its gradient (default 0.0005)", "X"},

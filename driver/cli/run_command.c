@@ -107,81 +107,113 @@ static int conclude(int status, int result, const struct wc_error *err, int done
 	return signal && (result || done < count || status == CLI_INTERRUPTED) ? 128 + signal : status;
 }
 
+// All that a command opens.
+struct session {
+	struct run_words *words;
+	char *list; // the schedules' names, cut apart
+	const char *names[RUN_SCHEDULES_MAX];
+	struct schedule schedules[RUN_SCHEDULES_MAX];
+	int count, jobs;
+	struct cli_problem problem;
+	struct run_job job;
+	struct train train;
+	struct net net;
+	struct data data;
+	char library[PATH_MAX + 256];
+};
+
+// Look at every word, and at every name of a file, before anything takes time.
+static int check_words(struct session *session, struct wc_error *err)
+{
+	struct run_words *words = session->words;
+	const char *const *names = session->names;
+	int result;
+
+	session->list = strdup(words->schedule ? words->schedule : "mbs");
+	if (!session->list)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory");
+	if ((result = split(session->list, session->names, &session->count, err)) ||
+	    (result = cli_check_plan_words(&words->device, names, session->count, err)) ||
+	    (result = open_net(words, names, session->count, &session->net, &session->schedules[0], err)) ||
+	    (result = run_options_parse(&session->job, words, session->schedules[0].group_count ? &session->schedules[0] : NULL, &session->problem,
+					&session->jobs, err)) ||
+	    (words->training && (result = train_parse(&session->train, words, &session->job, &session->net, err))) ||
+	    (result = run_outputs_check(words, names, session->count, err)) ||
+	    (result = run_inputs_check(words, names, session->count, &session->net, err)))
+		return result;
+	return run_memory_check(&session->net, &session->problem, session->jobs < session->count ? session->jobs : session->count, err);
+}
+
+// Schedules, data, the device.
+static int open_session(struct session *session, struct wc_error *err)
+{
+	const struct run_words *words = session->words;
+	struct run_job *job = &session->job;
+	const struct data_options options = {
+		.seed = job->seed, .input = words->input, .weights = words->weights, .gradient = words->gradient, .plain = words->training,
+		.blank = words->training, .note = print_note,
+	};
+	int result;
+
+	if ((result = make_schedules(session->names, session->count, &session->net, &session->problem.plan, session->schedules, err)) ||
+	    (words->training && (result = require_backward(session->names, session->count, session->schedules, err))) ||
+	    (result = data_init(&session->data, &session->net, session->problem.plan.batch, &options, err)) ||
+	    (words->training && (result = train_open(&session->train, words, job->seed, &session->data, err))))
+		return result;
+	// What came before is ended by a signal at once.
+	job->stop = run_signals_stop();
+	job->net = &session->net;
+	job->data = &session->data;
+	job->train = words->training ? &session->train : NULL;
+	job->names = session->names;
+	job->schedules = session->schedules;
+	job->schedule_count = session->count;
+	if (job->device.kind != DEVICE_RTL)
+		return 0;
+	job->device.rtl.library = session->library;
+	return run_library(&session->problem, !strcmp(job->arith, "dpi"), words->waves != NULL, words->random_reset, job->stop, session->library,
+			   sizeof(session->library), err);
+}
+
+static void close_session(struct session *session)
+{
+	for (int i = 0; i < RUN_SCHEDULES_MAX; i++)
+		schedule_release(&session->schedules[i]);
+	train_release(&session->train);
+	data_release(&session->data);
+	net_release(&session->net);
+	free(session->list);
+}
+
 int run_command(struct run_words *words)
 {
-	const char *names[RUN_SCHEDULES_MAX];
-	struct schedule schedules[RUN_SCHEDULES_MAX] = {0};
+	static struct session session; // large
 	json_t *results[RUN_SCHEDULES_MAX] = {NULL};
-	static char library[PATH_MAX + 256];
-	struct cli_problem problem;
-	struct run_job job = {0};
-	struct train train = {0};
-	struct net net = {0};
-	struct data data = {0};
+	const volatile sig_atomic_t *stop;
 	struct wc_error err;
-	char *list = strdup(words->schedule ? words->schedule : "mbs");
-	int status, count = 0, jobs = 1, done = 0, result;
+	int status = CLI_OK, done = 0, result;
 
-	result = list ? split(list, names, &count, &err) : wc_fail(&err, WC_ERR_SYSTEM, "out of memory");
+	session.words = words;
+	session.jobs = 1;
+	result = check_words(&session, &err);
 	if (!result)
-		result = cli_check_plan_words(&words->device, names, count, &err);
+		result = open_session(&session, &err);
+	stop = run_signals_stop();
 	if (!result)
-		result = open_net(words, names, count, &net, &schedules[0], &err);
-	if (!result)
-		result = run_options_parse(&job, words, schedules[0].group_count ? &schedules[0] : NULL, &problem, &jobs, &err);
-	if (!result && words->training)
-		result = train_parse(&train, words, &job, &net, &err);
-	if (!result)
-		result = run_outputs_check(words, names, count, &err);
-	if (!result)
-		result = run_inputs_check(words, names, count, &net, &err);
-	if (!result)
-		result = run_memory_check(&net, &problem, jobs < count ? jobs : count, &err);
-	if (!result)
-		result = make_schedules(names, count, &net, &problem.plan, schedules, &err);
-	if (!result && words->training)
-		result = require_backward(names, count, schedules, &err);
-	if (!result) {
-		const struct data_options options = {
-			.seed = job.seed, .input = words->input, .weights = words->weights, .gradient = words->gradient, .plain = words->training,
-			.blank = words->training, .note = print_note,
-		};
-
-		result = data_init(&data, &net, problem.plan.batch, &options, &err);
-	}
-	if (!result && words->training)
-		result = train_open(&train, words, job.seed, &data, &err);
-	job.stop = run_signals_stop();
-	if (!result && job.device.kind == DEVICE_RTL) {
-		result = run_library(&problem, !strcmp(job.arith, "dpi"), words->waves != NULL, words->random_reset, job.stop, library, sizeof(library), &err);
-		job.device.rtl.library = library;
-	}
-	if (!result) {
-		job.net = &net;
-		job.data = &data;
-		job.train = words->training ? &train : NULL;
-		job.names = names;
-		job.schedules = schedules;
-		job.schedule_count = count;
-		result = run_jobs(&job, jobs, results, &err);
-	}
+		result = run_jobs(&session.job, session.jobs, results, &err);
 	// Those that have ended, side by side; what keeps the others from it does not hide them.
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < session.count; i++) {
 		json_t *ended = results[i];
 
 		results[i] = NULL;
 		if (ended)
 			results[done++] = ended;
 	}
-	status = done ? run_print(results, done, count, words, stdout) : CLI_OK;
-	status = conclude(status, result, &err, done, count, *job.stop);
-	for (int i = 0; i < RUN_SCHEDULES_MAX; i++) {
+	if (done)
+		status = run_print(results, done, session.count, words, stdout);
+	status = conclude(status, result, &err, done, session.count, *stop);
+	for (int i = 0; i < done; i++)
 		json_decref(results[i]);
-		schedule_release(&schedules[i]);
-	}
-	train_release(&train);
-	data_release(&data);
-	net_release(&net);
-	free(list);
+	close_session(&session);
 	return status;
 }

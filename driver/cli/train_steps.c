@@ -123,6 +123,20 @@ static void describe(const struct train_steps *steps, const struct run_result *r
 	json_object_set_new(object, "test_accuracy", json_null());
 }
 
+// All may be equal and yet of no use.
+static void note_no_number(const struct train_steps *steps, json_t *object)
+{
+	int first = 0;
+	char text[100];
+
+	while (first < steps->done && isfinite(steps->losses[first]))
+		first++;
+	if (first == steps->done)
+		return;
+	snprintf(text, sizeof(text), "the loss is no number from step %d on; a smaller --lr may keep it one", first + 1);
+	json_object_set_new(object, "notes", json_pack("[s]", text));
+}
+
 static int test(const struct train_steps *steps, json_t *object, struct wc_error *err)
 {
 	const struct train *train = steps->job->train;
@@ -164,6 +178,7 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	if (!wrong && kept && steps->outputs->paths[RUN_SAVE])
 		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
 	describe(steps, result, object);
+	note_no_number(steps, object);
 	say_where(steps, result, status, err);
 	if (!wrong && !status)
 		wrong = test(steps, object, &later);

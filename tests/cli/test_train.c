@@ -228,6 +228,21 @@ Test(train, a_fault_in_a_later_step_is_found_and_its_rerun_line_repeats_it)
 	command_release(&again);
 }
 
+Test(train, a_loss_that_is_no_number_is_noted)
+{
+	struct command command;
+	json_t *run;
+
+	command_run(&command, SMALL "--schedule mbs2 --steps 3 --lr 1000 --test 0 --json");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	run = json_loads(command.out, 0, NULL);
+	cr_assert(run);
+	cr_expect(json_is_null(json_array_get(json_object_get(run, "losses"), 1)) && json_is_null(json_object_get(run, "final_loss")));
+	cr_expect(strstr(command.err, "note: schedule 'mbs2': the loss is no number from step 2 on"), "%s", command.err);
+	json_decref(run);
+	command_release(&command);
+}
+
 // The lines of the curve that are whole steps.
 static int steps_in(const char *name)
 {
