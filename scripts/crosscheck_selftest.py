@@ -55,11 +55,19 @@ def _finds(net, dump, check):
     return found
 
 
+def _train(wavecore, scratch, net, directory):
+    """Two steps on random images."""
+    images, random, shape = os.path.join(scratch, "images.npy"), np.random.default_rng(1), net.nodes[0]
+    np.save(images, random.standard_normal((6, shape.height, shape.width, shape.channels)).astype(np.float16))
+    np.save(os.path.join(scratch, "images.labels.npy"), random.integers(0, net.nodes[-1].inputs[0].channels, 6))
+    command([wavecore, "train", "--net", NET, "--data", images, "--steps", "2", "--schedule", "mbs2", "--batch", "3", "--buffer", "64KiB",
+             "--backend", "model", "--dump", directory])
+
+
 def run(wavecore, scratch):
     """0: every change was found; else 1."""
-    directory = os.path.join(scratch, "dump")
-    command([wavecore, "run", "--net", NET, "--schedule", "mbs2", "--batch", "3", "--buffer", "64KiB", "--backend", "model", "--dump", directory])
-    net = Net(wavecore, NET)
+    directory, net = os.path.join(scratch, "dump"), Net(wavecore, NET)
+    _train(wavecore, scratch, net, directory)
     dump = Dump(directory, net)
     right, lines = _reported(net, dump)
     if not right:
