@@ -45,5 +45,7 @@ int plan_by_name(struct schedule *schedule, const char *name, const struct net *
 	for (int i = 0; net_is_chain(net) && plan_name(i); i++)
 		if (!strcmp(planners[i].name, name))
 			return planners[i].plan(schedule, net, options, err);
+	if (!strcmp(name, "hybrid"))
+		return plan_device_hybrid(schedule, net, options, err);
 	return plan_graph(schedule, name, net, options, err);
 }

@@ -43,6 +43,9 @@ int plan_2ps(struct schedule *schedule, const struct net *net, const struct plan
 // Any planner's schedule for `paper` accounting, made into one that the device runs, for any network of what the device has (graph.c).
 int plan_graph(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
 
+// The best of plan_graph()'s hybrid and all other planners, within the budget of extra MACs.
+int plan_device_hybrid(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
+
 // By name, for options->accounting; WC_ERR_INPUT with the list of names if there is no such planner.
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
 // The name of the i-th planner that is the device's own, for chains; NULL past the last. The others' names are those of paper_plan_name().

@@ -11,13 +11,14 @@
 #include "tests/check/compare.h"
 #include "tests/check/fixture.h"
 #include "tests/check/mutate.h"
+#include "tests/plan_own.h"
 
 // Plan; false if the planner says that the network does not fit. Any other refusal fails the test.
 static bool plan(struct schedule *schedule, const char *planner, const struct net *net, const struct plan_options *options, uint64_t seed)
 {
 	struct wc_error err = {""};
 
-	if (plan_by_name(schedule, planner, net, options, &err) == 0)
+	if (plan_own(schedule, planner, net, options, &err) == 0)
 		return true;
 	cr_assert(strstr(err.text, "cannot fit") != NULL, "seed %" PRIu64 ", %s: %s", seed, planner, err.text);
 	return false;

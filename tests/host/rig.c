@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/net_text.h"
+#include "tests/plan_own.h"
 
 static void start(struct rig *rig, const char *yaml, uint64_t seed)
 {
@@ -79,7 +80,7 @@ void rig_start(struct rig *rig, const char *yaml, const char *planner, int rows,
 		.buffer_bytes = buffer_bytes,
 		.bus_bytes = bus_bytes,
 	};
-	status = plan_by_name(&rig->schedule, planner, &rig->net, &rig->plan, &rig->err);
+	status = plan_own(&rig->schedule, planner, &rig->net, &rig->plan, &rig->err);
 	if (status)
 		cr_assert(strstr(rig->err.text, "cannot fit"), "%s: %s\n%s", planner, rig->err.text, yaml);
 	else

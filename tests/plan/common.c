@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/net_text.h"
+#include "tests/plan_own.h"
 #include "tests/seed.h"
 
 struct random random_begin(const char *test, uint64_t seed)
@@ -114,7 +115,7 @@ void common_plan(struct schedule *schedule, const char *planner, const struct ne
 {
 	struct wc_error err = { "" };
 
-	cr_assert_eq(plan_by_name(schedule, planner, net, options, &err), 0, "%s: %s", planner, err.text);
+	cr_assert_eq(plan_own(schedule, planner, net, options, &err), 0, "%s: %s", planner, err.text);
 	cr_assert_eq(err.text[0], 0);
 }
 

@@ -17,6 +17,7 @@
 #include "tests/net_text.h"
 #include "tests/plan/common.h"
 #include "tests/plan/sound.h"
+#include "tests/plan_own.h"
 
 static enum wc_class class_of(const struct slab *slab, bool boundary)
 {
@@ -157,7 +158,7 @@ static bool prove_with(const char *planner, const struct net *net, const struct 
 
 	snprintf(what, sizeof(what), "%s, %s, buffer %u, batch %d, array %d, bus %u", net->name, planner, options->buffer_bytes, options->batch, options->rows,
 		 options->bus_bytes);
-	if (plan_by_name(&schedule, planner, net, options, &err)) {
+	if (plan_own(&schedule, planner, net, options, &err)) {
 		cr_assert(is_reason(err.text), "%s: %s", what, err.text);
 		return false;
 	}
