@@ -19,7 +19,7 @@ struct run_words {
 	struct cli_device_words device;
 	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
 		*latency, *fault, *jobs, *resume;
-	int json, random_memory, random_reset, profile;
+	int json, random_memory, random_reset, profile, by_class;
 	// Of `train`; the words behind it are `train`'s alone.
 	bool training;
 	char *steps, *dataset, *labels, *lr, *momentum, *decay, *test, *save, *curve;
@@ -46,6 +46,7 @@ struct run_words {
 	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles (default 100)", "N"},                                                  \
 	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"}, \
 	{"resume", 0, POPT_ARG_STRING, &(words).resume, 0, "keep in FILE what is finished after every group, and go on from there if it is there: on the C model up to it, on the rtl backend from it on", "FILE"}, \
+	{"by-class", 0, POPT_ARG_NONE, &(words).by_class, 0, "print the DRAM bytes by class", NULL},                                                          \
 	{"profile", 0, POPT_ARG_NONE, &(words).profile, 0, "print cycles and utilization by layer and phase (rtl backend)", NULL},                            \
 	{"jobs", 0, POPT_ARG_STRING, &(words).jobs, 0, "schedules at a time (default 1)", "N"},                                                               \
 	{"json", 0, POPT_ARG_NONE, &(words).json, 0, "print JSON", NULL}
@@ -159,6 +160,8 @@ int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 // Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
 // that differ from each other are an error too. Returns the exit status.
 int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file);
+// What each moved, by class and direction, and in how many classes that is not what was predicted.
+void run_print_classes(json_t *const *results, int count, FILE *file);
 // The table of those that ran; nothing if none did.
 void run_print_table(json_t *const *results, int count, FILE *file);
 

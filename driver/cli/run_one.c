@@ -94,6 +94,8 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	json_object_set_new(object, "predicted_by_class", by_class(account->read_bytes, account->write_bytes));
 	json_object_set_new(object, "read_by_class", by_class(result->read_bytes, NULL));
 	json_object_set_new(object, "write_by_class", by_class(NULL, result->write_bytes));
+	json_object_set_new(object, "predicted_read_by_class", by_class(account->read_bytes, NULL));
+	json_object_set_new(object, "predicted_write_by_class", by_class(NULL, account->write_bytes));
 	set_integer(object, "payload_bytes", sum(account->payload_bytes));
 	set_integer(object, "buffer_high_water_bytes", result->buffer_high_water);
 	set_integer(object, "checked", checked);

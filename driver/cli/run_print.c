@@ -105,6 +105,8 @@ int run_print(json_t *const *results, int count, int all, const struct run_words
 		print_json(results, count, all, compared, identical, file);
 	else
 		run_print_table(results, count, file);
+	if (words->by_class && !words->json)
+		run_print_classes(results, count, file);
 	if (!words->json && status == CLI_OK)
 		print_summary(results, count, all, tensors, identical, file);
 	for (int i = 0; words->profile && !words->json && i < count; i++)
