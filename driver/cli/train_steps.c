@@ -171,12 +171,17 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	// The parameters are those behind the last complete step, however the run ended.
 	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH;
 	struct wc_error later;
-	int wrong = close_curve(steps, &later);
+	int wrong = 0;
 
+	// First of all: a curve can be drawn again, training would have to be done again.
+	if (kept && steps->outputs->paths[RUN_SAVE])
+		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
+	if (!wrong)
+		wrong = close_curve(steps, &later);
+	else
+		close_curve(steps, NULL);
 	if (!wrong && ferror(stdout))
 		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
-	if (!wrong && kept && steps->outputs->paths[RUN_SAVE])
-		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
 	describe(steps, result, object);
 	note_no_number(steps, object);
 	say_where(steps, result, status, err);
