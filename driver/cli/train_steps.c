@@ -153,9 +153,9 @@ static int test(const struct train_steps *steps, json_t *object, struct wc_error
 }
 
 // In which step it ended, and what is kept.
-static void say_where(const struct train_steps *steps, const struct run_result *result, int status, struct wc_error *err)
+static void say_where(const struct train_steps *steps, const struct run_result *result, const char *resume, int status, struct wc_error *err)
 {
-	const char *save = steps->outputs->paths[RUN_SAVE], *resume = steps->outputs->paths[RUN_RESUME];
+	const char *save = steps->outputs->paths[RUN_SAVE];
 	struct wc_error said = *err;
 
 	if (status == WC_ERR_STOPPED)
@@ -166,7 +166,7 @@ static void say_where(const struct train_steps *steps, const struct run_result *
 		wc_fail(err, status, "in step %d, %s", steps->done + 1, said.text);
 }
 
-int train_steps_end(struct train_steps *steps, const struct run_result *result, int status, json_t *object, struct wc_error *err)
+int train_steps_end(struct train_steps *steps, const struct run_result *result, const char *resume, int status, json_t *object, struct wc_error *err)
 {
 	// The parameters are those behind the last complete step, however the run ended.
 	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH;
@@ -184,7 +184,7 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
 	describe(steps, result, object);
 	note_no_number(steps, object);
-	say_where(steps, result, status, err);
+	say_where(steps, result, resume, status, err);
 	if (!wrong && !status)
 		wrong = test(steps, object, &later);
 	if (wrong && (!status || status == WC_ERR_STOPPED)) {

@@ -37,6 +37,7 @@ struct run_position {
 // A run that can be taken up where it was stopped. The device comes to rest after each part, so that its counters and cycles are those of the
 // parts, however often it was stopped.
 struct run_resume {
+	const char *name;                // of the file that holds `from`, for messages
 	const struct run_position *from; // what was complete before; NULL: nothing. It runs on the functional model again, and is compared all the same
 	// A part is complete on the device; `position` is valid during the call. Anything but 0 ends the run with it.
 	int (*part_done)(void *context, const struct run_position *position, struct wc_error *err);
