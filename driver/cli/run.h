@@ -164,7 +164,9 @@ int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 // Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
 // that differ from each other are an error too. Returns the exit status.
 int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file);
-// What each moved, by class and direction, and in how many classes that is not what was predicted.
+// Whether a result belongs into tables: a run that did not begin, or in which something else than the device failed, has nothing to show.
+bool run_has_row(const json_t *result);
+// What each moved, by class and direction, and in how many classes that is not what was predicted; nothing if none ran.
 void run_print_classes(json_t *const *results, int count, FILE *file);
 // The table of those that ran; nothing if none did.
 void run_print_table(json_t *const *results, int count, FILE *file);

@@ -127,7 +127,7 @@ Test(resume, refuses_a_position_that_the_run_has_not)
 	state = json_load_file(scratch_file("state"), 0, NULL);
 	cr_assert(state);
 	write_state(state, NULL, INT64_MAX);
-	command_expect_error(RUN "--resume state", 2,
+	command_expect_error(RUN "--resume state --profile --by-class", 2,
 			     "--resume: 'state' says that 9223372036854775807 groups are finished, but the run has 2");
 	write_state(state, NULL, 0);
 	command_expect_error(RUN "--resume state", 2, "--resume: 'state' is not a file of --resume");
