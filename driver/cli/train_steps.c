@@ -114,7 +114,7 @@ static void describe(const struct train_steps *steps, const struct run_result *r
 	json_object_set_new(object, "losses", losses);
 	json_object_set_new(object, "final_loss", steps->done ? number((double)steps->losses[steps->done - 1]) : json_null());
 	json_object_set_new(object, "update_cycles",
-			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)result->update_cycles) : json_null());
+			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)profile_sum(&result->profile, PROFILE_UPDATE).cycles) : json_null());
 	json_object_set_new(object, "update_wall_s", json_real(result->update_wall_s));
 	json_object_set_new(object, "lr", json_real(train->lr));
 	json_object_set_new(object, "momentum", json_real(train->momentum));

@@ -75,8 +75,7 @@ struct run_result {
 	uint64_t end_cycle;        // since reset, as events and waveforms count
 	uint64_t counters[WC_COUNTER_COUNT];
 	struct profile profile;    // by layer and phase
-	uint64_t update_cycles;    // of them, from the end of backward to the end of the update
-	double update_wall_s;
+	double update_wall_s;      // from the end of backward to the end of the update
 	int steps;                 // completed
 	double loss;               // of the last one, the mean over the batch; NaN: the network has none
 	uint64_t commands;         // completed

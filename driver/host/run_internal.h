@@ -32,8 +32,7 @@ struct run {
 	uint32_t tail;           // commands written to the ring
 	int next_step;           // to be lowered
 	double work_done, work_all; // of a step
-	uint64_t update_from_cycle; // when the last command before the update was complete
-	double update_from_s;
+	double update_from_s;    // when the last command before the update was complete
 	uint8_t *snapshot;       // the global buffer at the first difference
 	int failure;             // what an observer found, and its text
 	struct wc_error observed;

@@ -15,6 +15,7 @@
 TestSuite(resume, .fini = command_clean, .timeout = 240);
 
 #define RUN "run --net lenet --batch 1 --schedule mbs2 --arith dpi "
+#define TRAIN "train --net lenet --batch 1 --schedule mbs2 --arith dpi --steps 2 "
 
 static json_t *results_of(const char *arguments, const char *note)
 {
@@ -135,6 +136,17 @@ Test(resume, refuses_a_position_that_the_run_has_not)
 	write_state(state, longer, -1);
 	command_expect_error(RUN "--resume state", 2, "belongs to a run of another");
 	json_decref(state);
+}
+
+Test(resume, knows_the_cycles_of_updates)
+{
+	json_t *first = results_of(TRAIN "--resume state --json", NULL), *again;
+
+	cr_assert(integer(first, "update_cycles") > 0);
+	again = results_of(TRAIN "--resume state --json", "groups were finished before");
+	cr_expect_eq(integer(again, "update_cycles"), integer(first, "update_cycles"));
+	json_decref(again);
+	json_decref(first);
 }
 
 Test(resume, writes_where_a_link_leads)
