@@ -61,9 +61,11 @@ struct run_outputs {
 };
 int run_outputs_make(struct run_outputs *outputs, const struct run_words *words, const char *schedule, bool several, struct wc_error *err);
 void run_outputs_release(struct run_outputs *outputs);
-// Where a waveform of that name is written: its writer removes the file of the name first, and so a link, not the file that it stands for.
-// The caller frees it; NULL: out of memory.
-char *run_waveform_path(const char *path);
+// Where a waveform, or what --resume keeps, of that name is written: the writer replaces the file of the name, and so a link, not the file that
+// it stands for. The caller frees it; NULL: out of memory.
+char *run_replaced_path(const char *path);
+// What that writer adds to the name of the file for the one beside it that it makes and removes, or renames. NULL: this output is not replaced.
+const char *run_output_aside(int output);
 // The option's name, without dashes.
 const char *run_output_option(int output);
 // Whether all of them, for these schedules, can be created and are different files; WC_ERR_INPUT names option and file.
@@ -101,7 +103,9 @@ int run_memory_check(const struct net *net, const struct cli_problem *problem, b
 // --resume of one schedule.
 struct run_state {
 	const char *path, *schedule; // borrowed
-	uint32_t key;                // of all that the run depends on
+	char *replaced;              // the file itself, owned
+	char key[9];                 // of all that the run depends on
+	bool kept;                   // something is finished, and in the file
 	struct run_position from;
 	struct run_resume resume;    // for run_options; its `from` is NULL if nothing is finished
 };
@@ -160,7 +164,9 @@ int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 // Print the results of the `count` schedules of `all` that have ended: to `file` table or JSON, to stderr their errors and reports. Schedules
 // that differ from each other are an error too. Returns the exit status.
 int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file);
-// What each moved, by class and direction, and in how many classes that is not what was predicted.
+// Whether a result belongs into tables: a run that did not begin, or in which something else than the device failed, has nothing to show.
+bool run_has_row(const json_t *result);
+// What each moved, by class and direction, and in how many classes that is not what was predicted; nothing if none ran.
 void run_print_classes(json_t *const *results, int count, FILE *file);
 // The table of those that ran; nothing if none did.
 void run_print_table(json_t *const *results, int count, FILE *file);

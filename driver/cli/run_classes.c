@@ -38,13 +38,16 @@ static void print_direction(const json_t *result, const char *schedule, int widt
 
 void run_print_classes(json_t *const *results, int count, FILE *file)
 {
-	int width = (int)strlen("schedule");
+	int width = (int)strlen("schedule"), rows = 0;
 
 	for (int i = 0; i < count; i++) {
+		rows += run_has_row(results[i]);
 		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
 
 		width = width > length ? width : length;
 	}
+	if (!rows)
+		return;
 	fprintf(file, "\n%-*s %-5s", width, "schedule", "bytes");
 	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
 		fprintf(file, " %10s", wc_class_name(class));
@@ -52,7 +55,7 @@ void run_print_classes(json_t *const *results, int count, FILE *file)
 	for (int i = 0; i < count; i++) {
 		const char *schedule = json_string_value(json_object_get(results[i], "schedule"));
 
-		if (!json_object_get(results[i], "read_by_class"))
+		if (!run_has_row(results[i]))
 			continue;
 		print_direction(results[i], schedule, width, "read", file);
 		print_direction(results[i], "", width, "write", file);

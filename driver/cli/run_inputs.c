@@ -130,20 +130,31 @@ static int check_file(struct files *files, const char *option, const char *path)
 	return result || !there ? result : take(files, option, &status);
 }
 
+// The file beside one that is replaced.
+static int check_aside(struct files *files, int output, const char *path)
+{
+	char *replaced = run_replaced_path(path), *aside = NULL;
+	int result;
+
+	if (!replaced || asprintf(&aside, "%s%s", replaced, run_output_aside(output)) < 0)
+		result = wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files");
+	else
+		result = check_file(files, run_output_option(output), aside);
+	free(aside);
+	free(replaced);
+	return result;
+}
+
 static int check_schedule(struct files *files, const struct run_outputs *outputs, const struct net *net)
 {
-	char *waves = outputs->paths[RUN_WAVES] ? run_waveform_path(outputs->paths[RUN_WAVES]) : NULL, *aside = NULL;
-	int result = outputs->paths[RUN_WAVES] && !waves ? wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files") : 0;
+	int result = 0;
 
 	for (int i = 0; !result && i < RUN_OUTPUTS; i++)
 		if (outputs->paths[i] && i != RUN_DUMP && i != RUN_SAVE)
 			result = check_file(files, run_output_option(i), outputs->paths[i]);
-	// The waveform's writer makes, and in the end removes, a second file.
-	if (!result && waves)
-		result = asprintf(&aside, "%s.hier", waves) < 0 ? wc_fail(files->err, WC_ERR_SYSTEM, "out of memory for the names of files")
-								: check_file(files, run_output_option(RUN_WAVES), aside);
-	free(aside);
-	free(waves);
+	for (int i = 0; !result && i < RUN_OUTPUTS; i++)
+		if (outputs->paths[i] && run_output_aside(i))
+			result = check_aside(files, i, outputs->paths[i]);
 	if (!result && outputs->paths[RUN_DUMP]) {
 		files->option = run_output_option(RUN_DUMP);
 		files->directory = outputs->paths[RUN_DUMP];

@@ -179,12 +179,11 @@ static void add_notes(json_t *object, const struct run_job *job, const struct ru
 	const uint64_t from = job->device.rtl.wave_from;
 	char text[200];
 
-	if (resume && resume->from) {
+	if (resume && resume->from && status != WC_ERR_INPUT) {
 		snprintf(text, sizeof(text), "%" PRIu64 " groups were finished before: they ran on the C model now, with the cycles that the RTL took then",
 			 resume->from->parts);
 		add_note(object, text);
 	}
-
 	// An error says it otherwise.
 	if (result->waveform.text[0] && (status == WC_ERR_MISMATCH || status == WC_ERR_STOPPED))
 		add_note(object, result->waveform.text);
@@ -220,7 +219,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	char *waveform = NULL;
 	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);
 
-	if (!status && outputs.paths[RUN_WAVES] && !(waveform = run_waveform_path(outputs.paths[RUN_WAVES])))
+	if (!status && outputs.paths[RUN_WAVES] && !(waveform = run_replaced_path(outputs.paths[RUN_WAVES])))
 		status = wc_fail(&err, WC_ERR_SYSTEM, "out of memory for the name of the waveform");
 	if (!status)
 		status = cli_prove(schedule, job->net, &check, &err);
@@ -258,9 +257,9 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			status = run_compare_bytes(&result, &account, &err);
 		describe(object, job, &result, &account);
 		if (status == WC_ERR_STOPPED)
-			interrupted_text(&result, &options, outputs.paths[RUN_RESUME], &err);
+			interrupted_text(&result, &options, state.kept ? outputs.paths[RUN_RESUME] : NULL, &err);
 		if (job->train)
-			status = train_steps_end(&steps, &result, status, object, &err);
+			status = train_steps_end(&steps, &result, state.kept ? outputs.paths[RUN_RESUME] : NULL, status, object, &err);
 		if (result.mismatch.kind != MISMATCH_NONE)
 			add_report(object, job, name, &result);
 		add_notes(object, job, &result, options.resume, status);

@@ -65,7 +65,7 @@ static char *path_for(int output, const char *path, const char *schedule, bool s
 	return is_directory(output) ? directory_for(path, schedule) : file_for(path, schedule);
 }
 
-char *run_waveform_path(const char *path)
+char *run_replaced_path(const char *path)
 {
 	struct stat status;
 	char *target;
@@ -128,25 +128,31 @@ static int resolve(const char *option, const char *path, char **resolved, struct
 	return result;
 }
 
-// The waveform's writer removes the file first, whatever it is: a device too.
-static int check_replaceable(const char *path, const char *real, struct wc_error *err)
+const char *run_output_aside(int output)
 {
+	return output == RUN_WAVES ? ".hier" : output == RUN_RESUME ? ".new" : NULL;
+}
+
+// The file goes, whatever it is: a device too.
+static int check_replaceable(int output, const char *path, const char *real, struct wc_error *err)
+{
+	const char *option = option_names[output], *suffix = run_output_aside(output);
 	struct stat status;
 	char aside[PATH_MAX + 64];
 
 	if (!lstat(real, &status) && !S_ISREG(status.st_mode))
-		return wc_fail(err, WC_ERR_INPUT, "--waves: '%s' is %s; a waveform can only replace a regular file", path,
+		return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' is %s; only a regular file can be replaced", option, path,
 			       S_ISLNK(status.st_mode) ? "a symbolic link to a file that is not there" : "not a regular file");
-	snprintf(aside, sizeof(aside), "%s.hier", real);
+	snprintf(aside, sizeof(aside), "%s%s", real, suffix);
 	if (!lstat(aside, &status) && !S_ISREG(status.st_mode))
-		return wc_fail(err, WC_ERR_INPUT, "--waves: '%s.hier', where the waveform's writer keeps names while it runs, is not a regular file", path);
+		return wc_fail(err, WC_ERR_INPUT, "--%s: '%s%s', which is written while it runs, is not a regular file", option, path, suffix);
 	return 0;
 }
 
-// A waveform goes where a link leads.
+// What is replaced goes where a link leads.
 static int follow(char **resolved, struct wc_error *err)
 {
-	char *real = run_waveform_path(*resolved);
+	char *real = run_replaced_path(*resolved);
 
 	free(*resolved);
 	*resolved = real;
@@ -170,10 +176,10 @@ static int check_writable(int output, const char *path, char *resolved, struct w
 			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, refused);
 		if (access(resolved, W_OK))
 			return wc_fail(err, WC_ERR_INPUT, "--%s: cannot write '%s': %s", option_names[output], path, strerror(errno));
-		if (output != RUN_WAVES)
+		if (!run_output_aside(output))
 			return 0;
 	}
-	if (output == RUN_WAVES && (result = check_replaceable(path, resolved, err)))
+	if (run_output_aside(output) && (result = check_replaceable(output, path, resolved, err)))
 		return result;
 	slash = strrchr(resolved, '/');
 	*slash = '\0';
@@ -200,7 +206,7 @@ int run_outputs_check(const struct run_words *words, const char *const *schedule
 			if (!outputs.paths[k])
 				continue;
 			result = resolve(option_names[k], outputs.paths[k], &seen[used], err);
-			if (!result && k == RUN_WAVES)
+			if (!result && run_output_aside(k))
 				result = follow(&seen[used], err);
 			if (result)
 				break;

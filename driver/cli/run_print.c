@@ -110,7 +110,8 @@ int run_print(json_t *const *results, int count, int all, const struct run_words
 	if (!words->json && status == CLI_OK)
 		print_summary(results, count, all, tensors, identical, file);
 	for (int i = 0; words->profile && !words->json && i < count; i++)
-		run_profile_print(results[i], file);
+		if (run_has_row(results[i]))
+			run_profile_print(results[i], file);
 	if (status == CLI_OK && words->fault)
 		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
 	fflush(file);

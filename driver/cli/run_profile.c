@@ -23,7 +23,7 @@ void run_profile_describe(json_t *object, const struct run_job *job, const struc
 	json_t *layers = json_array(), *phases = json_array();
 
 	for (enum profile_phase phase = 0; phase < PROFILE_PHASES; phase++) {
-		struct profile_entry sum = {0};
+		const struct profile_entry sum = profile_sum(profile, phase);
 
 		for (int node = 0; node < profile->node_count; node++) {
 			const struct profile_entry *entry = profile_at(profile, node, phase);
@@ -34,10 +34,6 @@ void run_profile_describe(json_t *object, const struct run_job *job, const struc
 			layer = describe_entry(job, entry, phase);
 			json_object_set_new(layer, "layer", wct_json_text(job->net->nodes[node].name));
 			json_array_append_new(layers, layer);
-			sum.cycles += entry->cycles;
-			sum.busy_cycles += entry->busy_cycles;
-			sum.macs += entry->macs;
-			sum.commands += entry->commands;
 		}
 		if (sum.commands)
 			json_array_append_new(phases, describe_entry(job, &sum, phase));

@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver/cli/train.h"
+#include "traces/file.h"
 #include "traces/wct.h"
 #include "traces/wct_json.h"
 #include "wc_commands.h"
@@ -54,7 +56,7 @@ static uint32_t digest_file(uint32_t sum, const char *path)
 }
 
 // Of all that results, bytes and cycles depend on. WC_ERR_SYSTEM without memory.
-static int make_key(const struct run_job *job, const struct schedule *schedule, uint32_t *key, struct wc_error *err)
+static int make_key(const struct run_job *job, const struct schedule *schedule, struct run_state *state, struct wc_error *err)
 {
 	const struct device *device = &job->device;
 	char *text = NULL;
@@ -76,7 +78,7 @@ static int make_key(const struct run_job *job, const struct schedule *schedule, 
 	if (!result && failed)
 		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for the schedule's text");
 	if (!result)
-		*key = digest_file(digest_data(digest(0, text, size), job->data), device->rtl.library);
+		snprintf(state->key, sizeof(state->key), "%08" PRIx32, digest_file(digest_data(digest(0, text, size), job->data), device->rtl.library));
 	free(text);
 	return result;
 }
@@ -110,7 +112,7 @@ static int take_position(struct run_state *state, const json_t *object, struct w
 
 	if (json_integer_value(json_object_get(object, "wavecore_resume")) != VERSION || !key || !json_is_integer(parts) || json_integer_value(parts) < 1)
 		return bad_file(state, "is not a file of --resume", err);
-	if (strtoul(key, NULL, 16) != state->key)
+	if (strcmp(key, state->key))
 		return bad_file(state, "belongs to a run of another network, schedule, device, design or data", err);
 	state->from.parts = (uint64_t)json_integer_value(parts);
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++) {
@@ -123,6 +125,7 @@ static int take_position(struct run_state *state, const json_t *object, struct w
 	if (!read_numbers(json_object_get(object, "layer_cycles"), &state->from.profile))
 		return bad_file(state, "is not a file of --resume", err);
 	state->resume.from = &state->from;
+	state->kept = true;
 	return 0;
 }
 
@@ -134,45 +137,43 @@ static json_t *describe(const struct run_state *state, const struct run_position
 		json_object_set_new(counters, wc_counter_name(counter), json_integer((json_int_t)position->counters[counter]));
 	for (int i = 0; i < position->profile.node_count * PROFILE_PHASES; i++)
 		json_array_append_new(cycles, json_integer((json_int_t)position->profile.entries[i].cycles));
-	return json_pack("{s:i, s:o, s:o, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_sprintf("%08x", (unsigned)state->key), "schedule",
+	return json_pack("{s:i, s:o, s:o, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_string(state->key), "schedule",
 			 wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "counters", counters, "layer_cycles", cycles);
 }
 
 // The old file stays until the new one is whole.
 static int write_position(void *context, const struct run_position *position, struct wc_error *err)
 {
-	const struct run_state *state = context;
+	struct run_state *state = context;
 	json_t *object = describe(state, position);
 	char *aside = NULL;
 	int result = 0;
 
-	if (!object || asprintf(&aside, "%s.new", state->path) < 0) {
+	if (!object || asprintf(&aside, "%s%s", state->replaced, run_output_aside(RUN_RESUME)) < 0) {
 		json_decref(object);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", state->path);
 	}
-	if (json_dump_file(object, aside, JSON_COMPACT) || rename(aside, state->path)) {
+	if (json_dump_file(object, aside, JSON_COMPACT) || rename(aside, state->replaced)) {
 		result = wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", state->path, strerror(errno));
 		unlink(aside);
 	}
+	state->kept |= !result;
 	free(aside);
 	json_decref(object);
 	return result;
 }
 
-int run_state_open(struct run_state *state, const struct run_job *job, int index, const char *path, struct wc_error *err)
+static int read_file(struct run_state *state, struct wc_error *err)
 {
-	json_error_t where;
+	const char *why;
+	const int fd = wc_file_open(state->replaced, WC_FILE_REGULAR, &why);
 	json_t *object;
 	int result;
 
-	*state = (struct run_state){.path = path, .schedule = job->names[index], .resume = {.part_done = write_position, .context = state}};
-	result = make_key(job, &job->schedules[index], &state->key, err);
-	if (!result)
-		result = profile_init(&state->from.profile, job->net->node_count, err);
-	// Not there, or empty: nothing is finished.
-	if (result || access(path, F_OK))
-		return result;
-	object = json_load_file(path, 0, &where);
+	if (fd < 0)
+		return wc_fail(err, WC_ERR_INPUT, "--resume: cannot open '%s': %s", state->path, why);
+	object = json_loadfd(fd, 0, NULL);
+	close(fd);
 	if (!object)
 		return bad_file(state, "is not a file of --resume", err);
 	result = take_position(state, object, err);
@@ -180,7 +181,28 @@ int run_state_open(struct run_state *state, const struct run_job *job, int index
 	return result;
 }
 
+int run_state_open(struct run_state *state, const struct run_job *job, int index, const char *path, struct wc_error *err)
+{
+	struct stat status;
+	int result;
+
+	*state = (struct run_state){
+		.path = path, .schedule = job->names[index], .replaced = run_replaced_path(path),
+		.resume = {.name = path, .part_done = write_position, .context = state},
+	};
+	if (!state->replaced)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", path);
+	result = make_key(job, &job->schedules[index], state, err);
+	if (!result)
+		result = profile_init(&state->from.profile, job->net->node_count, err);
+	if (result)
+		return result;
+	// Not there, or empty: nothing is finished.
+	return stat(path, &status) || !status.st_size ? 0 : read_file(state, err);
+}
+
 void run_state_release(struct run_state *state)
 {
 	profile_release(&state->from.profile);
+	free(state->replaced);
 }

@@ -11,8 +11,7 @@ static uint64_t integer(const json_t *object, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-// A run that did not begin, or in which something else than the device failed, has nothing to show.
-static bool has_row(const json_t *result)
+bool run_has_row(const json_t *result)
 {
 	const uint64_t exit = integer(result, "exit");
 
@@ -24,7 +23,7 @@ void run_print_table(json_t *const *results, int count, FILE *file)
 	int width = (int)strlen("schedule"), rows = 0;
 
 	for (int i = 0; i < count; i++) {
-		rows += has_row(results[i]);
+		rows += run_has_row(results[i]);
 		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
 
 		width = width > length ? width : length;
@@ -39,7 +38,7 @@ void run_print_table(json_t *const *results, int count, FILE *file)
 		const json_t *utilization = json_object_get(results[i], "array_utilization");
 		char cycles_text[24] = "-", utilization_text[24] = "-";
 
-		if (!has_row(results[i]))
+		if (!run_has_row(results[i]))
 			continue;
 		if (json_is_integer(cycles))
 			snprintf(cycles_text, sizeof(cycles_text), "%" JSON_INTEGER_FORMAT, json_integer_value(cycles));

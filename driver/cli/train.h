@@ -40,8 +40,9 @@ int train_steps_begin(struct train_steps *steps, const struct run_job *job, cons
 		      void *context, struct wc_error *err);
 // For run_options.progress: of all steps; `context` is the train_steps.
 void train_steps_progress(void *context, double fraction);
-// Behind a run that ended with `status`: write the parameters, test them, and describe it all. `status`, or what went wrong afterwards.
-int train_steps_end(struct train_steps *steps, const struct run_result *result, int status, json_t *object, struct wc_error *err);
+// Behind a run that ended with `status`: write the parameters, test them, and describe it all. `resume`: the file with what is finished, or NULL.
+// `status`, or what went wrong afterwards.
+int train_steps_end(struct train_steps *steps, const struct run_result *result, const char *resume, int status, json_t *object, struct wc_error *err);
 
 // How many of the first `train->test` test images the network puts into the right class, in the order of sums that an array of `rows` rows has.
 // WC_ERR_STOPPED: *stop became other than 0.

@@ -114,7 +114,7 @@ static void describe(const struct train_steps *steps, const struct run_result *r
 	json_object_set_new(object, "losses", losses);
 	json_object_set_new(object, "final_loss", steps->done ? number((double)steps->losses[steps->done - 1]) : json_null());
 	json_object_set_new(object, "update_cycles",
-			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)result->update_cycles) : json_null());
+			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)profile_sum(&result->profile, PROFILE_UPDATE).cycles) : json_null());
 	json_object_set_new(object, "update_wall_s", json_real(result->update_wall_s));
 	json_object_set_new(object, "lr", json_real(train->lr));
 	json_object_set_new(object, "momentum", json_real(train->momentum));
@@ -153,9 +153,9 @@ static int test(const struct train_steps *steps, json_t *object, struct wc_error
 }
 
 // In which step it ended, and what is kept.
-static void say_where(const struct train_steps *steps, const struct run_result *result, int status, struct wc_error *err)
+static void say_where(const struct train_steps *steps, const struct run_result *result, const char *resume, int status, struct wc_error *err)
 {
-	const char *save = steps->outputs->paths[RUN_SAVE], *resume = steps->outputs->paths[RUN_RESUME];
+	const char *save = steps->outputs->paths[RUN_SAVE];
 	struct wc_error said = *err;
 
 	if (status == WC_ERR_STOPPED)
@@ -166,20 +166,25 @@ static void say_where(const struct train_steps *steps, const struct run_result *
 		wc_fail(err, status, "in step %d, %s", steps->done + 1, said.text);
 }
 
-int train_steps_end(struct train_steps *steps, const struct run_result *result, int status, json_t *object, struct wc_error *err)
+int train_steps_end(struct train_steps *steps, const struct run_result *result, const char *resume, int status, json_t *object, struct wc_error *err)
 {
 	// The parameters are those behind the last complete step, however the run ended.
 	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH;
 	struct wc_error later;
-	int wrong = close_curve(steps, &later);
+	int wrong = 0;
 
+	// First of all: a curve can be drawn again, training would have to be done again.
+	if (kept && steps->outputs->paths[RUN_SAVE])
+		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
+	if (!wrong)
+		wrong = close_curve(steps, &later);
+	else
+		close_curve(steps, NULL);
 	if (!wrong && ferror(stdout))
 		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
-	if (!wrong && kept && steps->outputs->paths[RUN_SAVE])
-		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
 	describe(steps, result, object);
 	note_no_number(steps, object);
-	say_where(steps, result, status, err);
+	say_where(steps, result, resume, status, err);
 	if (!wrong && !status)
 		wrong = test(steps, object, &later);
 	if (wrong && (!status || status == WC_ERR_STOPPED)) {

@@ -52,6 +52,21 @@ const struct profile_entry *profile_at(const struct profile *profile, int node, 
 	return entry_at(profile, node, phase);
 }
 
+struct profile_entry profile_sum(const struct profile *profile, enum profile_phase phase)
+{
+	struct profile_entry sum = {0};
+
+	for (int node = 0; node < profile->node_count; node++) {
+		const struct profile_entry *entry = profile_at(profile, node, phase);
+
+		sum.cycles += entry->cycles;
+		sum.busy_cycles += entry->busy_cycles;
+		sum.macs += entry->macs;
+		sum.commands += entry->commands;
+	}
+	return sum;
+}
+
 void profile_add(struct profile *profile, const struct program *program, const struct op *op, int rows, uint64_t cycle)
 {
 	const struct step *step = &program->steps[op->step];

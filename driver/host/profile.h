@@ -38,6 +38,8 @@ struct profile {
 int profile_init(struct profile *profile, int node_count, struct wc_error *err);
 void profile_release(struct profile *profile);
 const struct profile_entry *profile_at(const struct profile *profile, int node, enum profile_phase phase);
+// Of all nodes.
+struct profile_entry profile_sum(const struct profile *profile, enum profile_phase phase);
 
 // `op` is complete at `cycle`; `rows` of the array. Nothing if it is a transfer.
 void profile_add(struct profile *profile, const struct program *program, const struct op *op, int rows, uint64_t cycle);

@@ -198,10 +198,8 @@ static int run_step(struct run *run, struct wc_error *err)
 		result = compare_memory(&run->compare, err);
 	if (result)
 		return result;
-	if (run->whole.update) {
-		run->result->update_cycles += run->backend->ops->cycle(run->backend) - run->update_from_cycle;
+	if (run->whole.update)
 		run->result->update_wall_s += clock_wall_s() - run->update_from_s;
-	}
 	run->result->loss = mean_loss(run);
 	run->result->steps++;
 	return 0;

@@ -37,6 +37,7 @@ struct run_position {
 // A run that can be taken up where it was stopped. The device comes to rest after each part, so that its counters and cycles are those of the
 // parts, however often it was stopped.
 struct run_resume {
+	const char *name;                // of the file that holds `from`, for messages
 	const struct run_position *from; // what was complete before; NULL: nothing. It runs on the functional model again, and is compared all the same
 	// A part is complete on the device; `position` is valid during the call. Anything but 0 ends the run with it.
 	int (*part_done)(void *context, const struct run_position *position, struct wc_error *err);
@@ -74,8 +75,7 @@ struct run_result {
 	uint64_t end_cycle;        // since reset, as events and waveforms count
 	uint64_t counters[WC_COUNTER_COUNT];
 	struct profile profile;    // by layer and phase
-	uint64_t update_cycles;    // of them, from the end of backward to the end of the update
-	double update_wall_s;
+	double update_wall_s;      // from the end of backward to the end of the update
 	int steps;                 // completed
 	double loss;               // of the last one, the mean over the batch; NaN: the network has none
 	uint64_t commands;         // completed

@@ -32,8 +32,7 @@ struct run {
 	uint32_t tail;           // commands written to the ring
 	int next_step;           // to be lowered
 	double work_done, work_all; // of a step
-	uint64_t update_from_cycle; // when the last command before the update was complete
-	double update_from_s;
+	double update_from_s;    // when the last command before the update was complete
 	uint8_t *snapshot;       // the global buffer at the first difference
 	int failure;             // what an observer found, and its text
 	struct wc_error observed;
@@ -46,7 +45,7 @@ void run_tear_down(struct run *run);
 // The device with its observer, ready for commands; the one before is freed, and its global buffer copied.
 int run_open_device(struct run *run, struct wc_error *err);
 
-// Where the program comes to rest (run_part.c).
+// Where the program comes to rest (run_part.c). WC_ERR_INPUT: the run has fewer parts than are said to be complete.
 int run_find_parts(struct run *run, struct wc_error *err);
 // Before a part: the device takes over from the functional model if it is its turn.
 int run_begin_part(struct run *run, struct wc_error *err);

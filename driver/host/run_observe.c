@@ -90,10 +90,8 @@ static int on_command_end(struct run *run, const struct wc_event *event, const s
 		result = traced ? traced : result;
 	}
 	run->work_done += op_work(op);
-	if (!is_of_update(op)) {
-		run->update_from_cycle = event->cycle;
+	if (!is_of_update(op))
 		run->update_from_s = clock_wall_s();
-	}
 	profile_add(&run->result->profile, &run->program, op, run->device.params.rows, event->cycle);
 	if (op_is_tile(op))
 		run->result->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;

@@ -1,8 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a run that can be taken up again: where they end, and who runs them.
+#include <inttypes.h>
+
 #include "driver/host/run_internal.h"
 #include "traces/alloc.h"
+
+static const struct run_position *position_before(const struct run *run)
+{
+	return run->options->resume ? run->options->resume->from : NULL;
+}
+
+static int check_position(const struct run *run, struct wc_error *err)
+{
+	const struct run_options *options = run->options;
+	const struct run_position *before = position_before(run);
+	const uint64_t parts = (uint64_t)run->part_count * (uint64_t)(options->training ? options->training->steps : 1);
+
+	if (!before || before->parts <= parts)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "--resume: '%s' says that %" PRIu64 " groups are finished, but the run has %" PRIu64, options->resume->name,
+		       before->parts, parts);
+}
 
 // A part ends behind the last step of a group, if no step of an earlier group follows: loads of later ones may have moved before it.
 int run_find_parts(struct run *run, struct wc_error *err)
@@ -23,12 +42,7 @@ int run_find_parts(struct run *run, struct wc_error *err)
 			run->part_ends[run->part_count++] = end = last[group];
 	run->part_ends[run->part_count++] = program->step_count;
 	wc_free(last);
-	return 0;
-}
-
-static const struct run_position *position_before(const struct run *run)
-{
-	return run->options->resume ? run->options->resume->from : NULL;
+	return check_position(run, err);
 }
 
 int run_begin_part(struct run *run, struct wc_error *err)

@@ -53,14 +53,18 @@ static void make_socket(const char *name)
 	close(fd);
 }
 
-Test(outputs, a_waveform_replaces_regular_files_alone)
+Test(outputs, regular_files_alone_are_replaced)
 {
 	make_socket("socket");
-	shell("ln -s nowhere dangling; ln -s socket link; touch w.fst; mkdir w.fst.hier");
+	shell("ln -s nowhere dangling; ln -s socket link; touch w.fst; mkdir w.fst.hier r.new");
 	command_expect_error("run --waves socket", 2, "--waves: 'socket' is not a regular file");
 	command_expect_error("run --waves link", 2, "is not a regular file");
 	command_expect_error("run --waves dangling", 2, "--waves: 'dangling' is a symbolic link to a file that is not there");
 	command_expect_error("run --waves w.fst", 2, "w.fst.hier");
+	command_expect_error("run --resume socket", 2, "--resume: 'socket' is not a regular file");
+	command_expect_error("run --resume link", 2, "is not a regular file");
+	command_expect_error("run --resume dangling", 2, "--resume: 'dangling' is a symbolic link to a file that is not there");
+	command_expect_error("run --resume r", 2, "--resume: 'r.new', which is written while it runs, is not a regular file");
 	// With several schedules their names are in the file's.
 	shell("ln -s nowhere d-mbs.fst");
 	command_expect_error("run --schedule baseline,mbs --waves d.fst", 2, "d-mbs.fst");

@@ -4,14 +4,18 @@
 // refused; and --profile shows where the cycles went.
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 
 TestSuite(resume, .fini = command_clean, .timeout = 240);
 
 #define RUN "run --net lenet --batch 1 --schedule mbs2 --arith dpi "
+#define TRAIN "train --net lenet --batch 1 --schedule mbs2 --arith dpi --steps 2 "
 
 static json_t *results_of(const char *arguments, const char *note)
 {
@@ -47,17 +51,6 @@ static json_int_t sum_of(const json_t *array, const char *key)
 	return sum;
 }
 
-// As if the run had been stopped when so many groups were finished.
-static void set_finished(const char *path, json_int_t finished)
-{
-	json_t *state = json_load_file(path, 0, NULL);
-
-	cr_assert(state && finished < integer(state, "finished"));
-	json_object_set_new(state, "finished", json_integer(finished));
-	cr_assert_eq(json_dump_file(state, path, 0), 0);
-	json_decref(state);
-}
-
 static const char *scratch_file(const char *name)
 {
 	static char path[512];
@@ -66,10 +59,23 @@ static const char *scratch_file(const char *name)
 	return path;
 }
 
+// The file, as if so many groups were finished and it belonged to the run `key`; negative, NULL: as it is.
+static void write_state(const json_t *state, const char *key, json_int_t finished)
+{
+	json_t *changed = json_deep_copy(state);
+
+	if (key)
+		json_object_set_new(changed, "run", json_string(key));
+	if (finished >= 0)
+		json_object_set_new(changed, "finished", json_integer(finished));
+	cr_assert_eq(json_dump_file(changed, scratch_file("state"), 0), 0);
+	json_decref(changed);
+}
+
 Test(resume, repeats_what_the_rtl_said)
 {
 	static const char *const same[] = {"cycles", "counters", "phases", "layers", "by_class", "predicted_by_class", "digests", "checked", "macs", "commands"};
-	json_t *first = results_of(RUN "--resume state --json", NULL), *again = results_of(RUN "--resume state --json", "groups were finished before");
+	json_t *first = results_of(RUN "--resume state --json", NULL), *again = results_of(RUN "--resume state --json", "groups were finished before"), *state;
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		cr_expect(json_equal(json_object_get(first, same[i]), json_object_get(again, same[i])), "%s", same[i]);
@@ -77,7 +83,10 @@ Test(resume, repeats_what_the_rtl_said)
 	cr_expect_eq(sum_of(json_object_get(first, "phases"), "cycles"), integer(first, "cycles"));
 	cr_expect_eq(sum_of(json_object_get(first, "phases"), "macs"), integer(first, "macs"));
 	json_decref(again);
-	set_finished(scratch_file("state"), 1);
+	state = json_load_file(scratch_file("state"), 0, NULL);
+	cr_assert(state && integer(state, "finished") > 1);
+	write_state(state, NULL, 1);
+	json_decref(state);
 	again = results_of(RUN "--resume state --json", "note: schedule 'mbs2': 1 groups were finished before");
 	cr_expect(json_equal(json_object_get(first, "digests"), json_object_get(again, "digests")));
 	cr_expect(json_equal(json_object_get(first, "by_class"), json_object_get(again, "by_class")));
@@ -105,6 +114,54 @@ Test(resume, refuses_what_does_not_belong)
 	fputs("{\"wavecore_resume\": 1, \"run\":", file);
 	fclose(file);
 	command_expect_error(RUN "--resume state", 2, "--resume: 'state' is not a file of --resume");
+}
+
+Test(resume, refuses_a_position_that_the_run_has_not)
+{
+	struct command command;
+	char longer[16];
+	json_t *state;
+
+	command_run(&command, RUN "--resume state");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	state = json_load_file(scratch_file("state"), 0, NULL);
+	cr_assert(state);
+	write_state(state, NULL, INT64_MAX);
+	command_expect_error(RUN "--resume state --profile --by-class", 2,
+			     "--resume: 'state' says that 9223372036854775807 groups are finished, but the run has 2");
+	write_state(state, NULL, 0);
+	command_expect_error(RUN "--resume state", 2, "--resume: 'state' is not a file of --resume");
+	snprintf(longer, sizeof(longer), "%s0", json_string_value(json_object_get(state, "run")));
+	write_state(state, longer, -1);
+	command_expect_error(RUN "--resume state", 2, "belongs to a run of another");
+	json_decref(state);
+}
+
+Test(resume, knows_the_cycles_of_updates)
+{
+	json_t *first = results_of(TRAIN "--resume state --json", NULL), *again;
+
+	cr_assert(integer(first, "update_cycles") > 0);
+	again = results_of(TRAIN "--resume state --json", "groups were finished before");
+	cr_expect_eq(integer(again, "update_cycles"), integer(first, "update_cycles"));
+	json_decref(again);
+	json_decref(first);
+}
+
+Test(resume, writes_where_a_link_leads)
+{
+	struct command command;
+	struct stat status;
+
+	// An empty file, as mktemp makes it, says that nothing is finished.
+	command_write("empty", "", 0);
+	cr_assert_eq(symlink("empty", scratch_file("link")), 0);
+	command_run(&command, RUN "--resume link");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	cr_expect(!lstat(scratch_file("link"), &status) && S_ISLNK(status.st_mode));
+	cr_expect(!stat(scratch_file("empty"), &status) && status.st_size > 0);
 }
 
 Test(resume, profile_is_a_table)

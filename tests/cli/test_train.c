@@ -259,6 +259,19 @@ static int steps_in(const char *name)
 	return steps;
 }
 
+Test(train, parameters_outlast_what_cannot_be_written)
+{
+	struct command command;
+	json_t *run;
+
+	command_run(&command, SMALL "--schedule mbs2 --steps 2 --test 0 --save s --curve /dev/full");
+	cr_expect(command.status == 3 && strstr(command.err, "cannot write '/dev/full'"), "%d %s", command.status, command.err);
+	command_release(&command);
+	run = results_of(SMALL "--schedule mbs2 --steps 1 --test 0 --weights s --json");
+	cr_expect_gt(integer(run, "samples_before"), 0);
+	json_decref(run);
+}
+
 Test(train, a_stop_keeps_what_is_done)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
