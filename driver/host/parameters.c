@@ -82,7 +82,10 @@ int parameters_names(const struct net *net, int (*each)(void *context, const cha
 	return result;
 }
 
-int parameters_save(const struct optimizer *optimizer, uint64_t samples, const char *directory, struct wc_error *err)
+typedef int file_action(const char *path, const struct npy_array *array, struct wc_error *err);
+
+// All files of a directory in turn, until an action fails.
+static int each_file(const struct optimizer *optimizer, uint64_t samples, const char *directory, file_action *action, struct wc_error *err)
 {
 	const struct net *net = optimizer->data->net;
 	const int64_t drawn = (int64_t)samples;
@@ -91,7 +94,7 @@ int parameters_save(const struct optimizer *optimizer, uint64_t samples, const c
 	int result = path_of(path, directory, samples_name, err);
 
 	if (!result)
-		result = npy_write(path, &count, err);
+		result = action(path, &count, err);
 	for (int node = 0; node < net->node_count; node++)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
 			for (enum form form = 0; !result && optimizer->arrays[node][array].count && form < FORM_COUNT; form++) {
@@ -100,9 +103,52 @@ int parameters_save(const struct optimizer *optimizer, uint64_t samples, const c
 				header.data = array_data(optimizer, node, array, form);
 				result = array_path(path, directory, &net->nodes[node], array, form, err);
 				if (!result)
-					result = npy_write(path, &header, err);
+					result = action(path, &header, err);
 			}
 	return result;
+}
+
+static void aside_of(char aside[PATH_BYTES + 8], const char *path)
+{
+	snprintf(aside, PATH_BYTES + 8, "%s.new", path);
+}
+
+static int write_aside(const char *path, const struct npy_array *array, struct wc_error *err)
+{
+	char aside[PATH_BYTES + 8];
+
+	aside_of(aside, path);
+	return npy_write(aside, array, err);
+}
+
+static int put_in_place(const char *path, const struct npy_array *array, struct wc_error *err)
+{
+	char aside[PATH_BYTES + 8];
+
+	(void)array;
+	aside_of(aside, path);
+	return rename(aside, path) ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno)) : 0;
+}
+
+static int remove_aside(const char *path, const struct npy_array *array, struct wc_error *err)
+{
+	char aside[PATH_BYTES + 8];
+
+	(void)array;
+	(void)err;
+	aside_of(aside, path);
+	unlink(aside);
+	return 0;
+}
+
+int parameters_save(const struct optimizer *optimizer, uint64_t samples, const char *directory, struct wc_error *err)
+{
+	int result = each_file(optimizer, samples, directory, write_aside, err);
+
+	// What was there before stays until all of it is written: the disk may be full.
+	if (result)
+		each_file(optimizer, samples, directory, remove_aside, NULL);
+	return result ? result : each_file(optimizer, samples, directory, put_in_place, err);
 }
 
 static int load_array(const struct optimizer *optimizer, int node, enum parameter_array array, enum form form, const char *directory, struct wc_error *err)

@@ -103,6 +103,8 @@ int plan_device_hybrid(struct schedule *schedule, const struct net *net, const s
 	if (rc == WC_ERR_SYSTEM || !best.found) {
 		if (best.found)
 			schedule_release(&best.schedule);
+		if (!rc)
+			return wc_fail(err, WC_ERR_INPUT, "no schedule stays within %d%% of extra MACs", options->max_extra_percent);
 		return rc == WC_ERR_SYSTEM ? rc : WC_ERR_INPUT;
 	}
 	if (err)
