@@ -16,7 +16,7 @@ enum { DATA_BYTES = 1 << 20, STEP_CYCLES = 20000000 };
 // Parameters from the configuration's name.
 static struct wc_device_params params_of(const char *config)
 {
-	struct wc_device_params p = { .acc_rows = 256, .mem_ports = 1 };
+	struct wc_device_params p = { .acc_rows = 256, .mem_ports = 1, .cores = 1 };
 	int n = sscanf(config, "r%dc%d-b%u-w%u-m%d", &p.rows, &p.cols, &p.buffer_bytes, &p.bus_bytes, &p.mac_stages);
 
 	if (n == 4)
