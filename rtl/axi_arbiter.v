@@ -7,6 +7,10 @@
 // is served in every cycle. What is on the bus stays until the memory takes it. W follows AW: the beats of a burst come as a whole, in the
 // order in which the bursts' addresses were taken, so they never run ahead of their address.
 //
+// A core asks for reads far ahead of their beats. A memory that answers in order would give one core all that it has asked for before the
+// other has its turn, so a read burst waits while the memory has plenty to do: as many bursts as a core alone can have out (16 loads and 4
+// commands), and 256 beats.
+//
 // Nothing is delayed by a cycle, and no path leads from the memory's signals back to it: AR, AW and W are the cores' registers behind a
 // choice that only registers decide, a beat of R is taken while both cores have room for one, and whoever has a burst out takes its
 // response. So beats that one core stalls hold up the other's, as they do in a memory that answers in order.
@@ -70,21 +74,23 @@ module axi_arbiter #(
     input  wire                    m_axi_bvalid,
     output wire                    m_axi_bready
 );
-  localparam integer Bursts = 16;  // whose address is taken and whose last beat is not
+  localparam integer Bursts = 16;      // of W: whose address is taken and whose last beat is not
+  localparam integer Plenty = 20;      // bursts of R ...
+  localparam integer PlentyBeats = 256;
 
   // ---- addresses: the turn is the other's after a burst is taken, and stays while one waits ------
   reg  ar_turn_q, aw_turn_q;
   wire ar_core  = core_arvalid[ar_turn_q] ? ar_turn_q : !ar_turn_q;
   wire aw_core  = core_awvalid[aw_turn_q] ? aw_turn_q : !aw_turn_q;
-  wire aw_room;
+  wire ar_room, aw_room;
   wire ar_taken = m_axi_arvalid && m_axi_arready;
   wire aw_taken = m_axi_awvalid && m_axi_awready;
 
   assign m_axi_arid    = {ar_core, core_arid[ar_core]};
   assign m_axi_araddr  = core_araddr[64*ar_core+:64];
   assign m_axi_arlen   = core_arlen[8*ar_core+:8];
-  assign m_axi_arvalid = core_arvalid != 2'd0;
-  assign core_arready  = {ar_core, !ar_core} & {2{m_axi_arready}};
+  assign m_axi_arvalid = core_arvalid != 2'd0 && ar_room;
+  assign core_arready  = {ar_core, !ar_core} & {2{m_axi_arready && ar_room}};
 
   assign m_axi_awid    = {aw_core, core_awid[aw_core]};
   assign m_axi_awaddr  = core_awaddr[64*aw_core+:64];
@@ -99,6 +105,24 @@ module axi_arbiter #(
     end else begin
       if (m_axi_arvalid) ar_turn_q <= ar_core ^ m_axi_arready;
       if (m_axi_awvalid) aw_turn_q <= aw_core ^ m_axi_awready;
+    end
+
+  // ---- R: what the memory has to do --------------------------------------------------------------
+  reg  [5:0]  bursts_q;
+  reg  [13:0] beats_q;
+  wire        beat      = m_axi_rvalid && m_axi_rready;
+  wire [13:0] ar_beats  = ar_taken ? {6'd0, m_axi_arlen} + 14'd1 : 14'd0;
+  wire        last_beat = beat && m_axi_rlast;
+
+  assign ar_room = bursts_q < Plenty[5:0] || beats_q < PlentyBeats[13:0];
+
+  always @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) begin
+      bursts_q <= 6'd0;
+      beats_q  <= 14'd0;
+    end else begin
+      bursts_q <= bursts_q + {5'd0, ar_taken} - {5'd0, last_beat};
+      beats_q  <= beats_q + ar_beats - {13'd0, beat};
     end
 
   // ---- W: whose burst is next, in the order of AW ------------------------------------------------
@@ -139,7 +163,7 @@ module axi_arbiter #(
   assign core_bresp   = m_axi_bresp;
   assign core_bvalid  = {m_axi_bid[1], !m_axi_bid[1]} & {2{m_axi_bvalid}};
 
-  wire unused = &{1'b0, ar_taken, w_count, 1'b0};
+  wire unused = &{1'b0, w_count, 1'b0};
 
 `ifdef WC_ASSERT
   // A response is for a core that waits for one.
