@@ -3,8 +3,9 @@
 // Two cores on one memory port: while both ask for it, each has half of the beats, to a burst; what only one asks for, it has alone.
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "tests/device/harness.h"
+#include "tests/device/gemm.h"
 
 enum { CORES = 2, BURST_BYTES = 4096, BLOCK_BYTES = 8192, SHORT_BYTES = 32 };
 
@@ -130,4 +131,39 @@ Test(share, the_port_is_never_idle_while_a_core_asks)
 		last = cycles[0] > cycles[1] ? cycles[0] : cycles[1];
 		cr_assert(last >= least && last < least + least / 20 + 300, "case %d: %llu cycles, %llu beats", k, (unsigned long long)last, (unsigned long long)least);
 	}
+}
+
+// Both arrays read their buffers all the time, so that neither core can write its beats as they come; and none is lost or written twice.
+Test(share, beats_that_a_core_cannot_take_hold_up_the_others_and_are_kept)
+{
+	struct wc_rtl_options options = { .latency_cycles = 20 };
+	struct conv_tile t = { .batch = 1, .height = 10, .width = 10, .channels = 8, .kernel = 3, .stride = 1, .pad = 1, .n_cols = 4, .m_rows = 100,
+			       .w = 2048, .out = 4096, .fp32 = true };
+	static uint8_t got[BLOCK_BYTES];
+	struct bench b, cores[CORES];
+	uint64_t beats = 0;
+
+	bench_open(&b, CONFIG_CORES, &options, 1);
+	for (int i = 0; i < CORES; i++) {
+		union command gemm = command_conv(&t, b.params.rows), load;
+
+		bench_core(&cores[i], &b, i);
+		random_fill(&(uint64_t){ (uint64_t)i }, bench_at(&cores[i], cores[i].data), 8 * BLOCK_BYTES);
+		buffer_fill_halves(&cores[i], &(uint64_t){ 1 }, 0, 4096);
+		for (uint32_t k = 0; k < 8; k++) {
+			load = command_load(cores[i].data + k * BLOCK_BYTES, 8192, BLOCK_BYTES);
+			bench_issue(&cores[i], &gemm);
+			bench_issue(&cores[i], &load);
+		}
+	}
+	for (int i = 0; i < CORES; i++)
+		bench_set_csr(&cores[i], WC_CSR_TAIL, cores[i].issued);
+	for (int i = 0; i < CORES; i++) {
+		bench_finish(&cores[i]);
+		beats += bench_counter(&cores[i], WC_COUNTER_DMA_READ_BEATS);
+		bench_buffer_read(&cores[i], 8192, got, BLOCK_BYTES);
+		cr_assert(memcmp(got, bench_at(&cores[i], cores[i].data + 7 * BLOCK_BYTES), BLOCK_BYTES) == 0, "core %d", i);
+	}
+	cr_assert(beats == CORES * 8 * BLOCK_BYTES / b.params.bus_bytes);
+	bench_close(&b);
 }
