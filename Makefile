@@ -44,7 +44,7 @@ say = @echo "  $(1)	$(2)"
 Q := @
 endif
 
-.PHONY: all deps run test test-full bench report lint synth waves clean help
+.PHONY: all deps run test test-full steps bench report lint synth waves clean help
 
 ## all: the wavecore command and the quick RTL configuration
 all: $(BUILD)/wavecore $(RTL_BUILD)/$(QUICK)/wc_rtl.so
@@ -139,10 +139,15 @@ $(foreach area,$(TEST_AREAS),$(eval $(call test_binary,$(area))))
 test: lint $(TEST_AREAS:%=test-%)
 
 ## test-AREA: one area alone, e.g. `make test-plan`; TEST_ARGS="--filter x/y" picks tests
-## test-full: the quick tests, the long suites, and everything again under the sanitizers
+## test-full: the quick tests, the long suites, everything again under the sanitizers, and whole training steps on the RTL
 test-full: test
 	$(Q)WC_LONG=1 $(MAKE) --no-print-directory $(TEST_AREAS:%=test-%)
 	$(Q)$(MAKE) --no-print-directory SANITIZE=1 $(TEST_AREAS:%=test-%)
+	$(Q)$(MAKE) --no-print-directory steps
+
+## steps: a training step of each small network under every schedule on the RTL, as a table
+steps: $(BUILD)/wavecore
+	$(Q)WAVECORE=$< scripts/steps --jobs 2
 
 ## lint: Verilator, Yosys and Icarus read every design file; dependences between directories
 lint: lint-rtl lint-includes

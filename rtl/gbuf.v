@@ -155,7 +155,6 @@ module gbuf #(
   );
 
   // ---- banks ----
-  wire [8*Bits-1:0] lines;
   genvar b;
   generate
     for (b = 0; b < 8; b = b + 1) begin : g_bank
@@ -187,6 +186,7 @@ module gbuf #(
       // End of the bytes in this line.
       wire [15:0] line_end = (size_left > LineWord[15:0]) ? (second ? size_left - LineWord[15:0] : LineWord[15:0]) : size_left;
 
+      wire [Bits-1:0] data;
       gbuf_bank #(
           .LineBytes(LineBytes),
           .Depth    (Depth),
@@ -203,7 +203,7 @@ module gbuf #(
           .drain_i (d_line),
           .load_i  (ld_line),
           .vector_i(v_line),
-          .data_o  (lines[Bits*b+:Bits])
+          .data_o  (data)
       );
     end
   endgenerate
@@ -223,7 +223,14 @@ module gbuf #(
             .offset_i(offset[16*p+:16]),
             .bank0_i (bank0[3*p+:3]),
             .bank1_i (bank1[3*p+:3]),
-            .lines_i (lines),
+            .line0_i (g_bank[0].data),
+            .line1_i (g_bank[1].data),
+            .line2_i (g_bank[2].data),
+            .line3_i (g_bank[3].data),
+            .line4_i (g_bank[4].data),
+            .line5_i (g_bank[5].data),
+            .line6_i (g_bank[6].data),
+            .line7_i (g_bank[7].data),
             .rvalid_o(rvalid[p]),
             .rdata_o (rdata[Bits*p+:Bits])
         );

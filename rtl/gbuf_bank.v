@@ -29,20 +29,16 @@ module gbuf_bank #(
   reg [Bits-1:0] data_q;
   assign data_o = data_q;
 
+  // In one process, whose assignments take effect in their order, so that a bank that is not written costs a simulation nothing.
   reg [Bits-1:0] mask, line;
-  always @(*) begin
-    mask = {Bits{1'b0}};
-    line = {Bits{1'b0}};
+  always @(posedge clk_i) begin
+    if (read_i) data_q <= mem[row_i];
     if (write_i) begin
       mask = ({Bits{1'b1}} << {first_i[ShiftBits-4:0], 3'b000}) & ~({Bits{1'b1}} << {end_i[ShiftBits-4:0], 3'b000});
       line = (source_i == 2'd0) ? drain_i : (source_i == 2'd1) ? load_i[0+:Bits] : vector_i;
       if (MemPorts > 1 && source_i == 2'd3) line = load_i[(MemPorts-1)*Bits+:Bits];
+      mem[row_i] <= (mem[row_i] & ~mask) | (line & mask);
     end
-  end
-
-  always @(posedge clk_i) begin
-    if (read_i) data_q <= mem[row_i];
-    if (write_i) mem[row_i] <= (mem[row_i] & ~mask) | (line & mask);
   end
 
   wire unused = &{1'b0, first_i, end_i};

@@ -12,7 +12,7 @@
 //   row 2      2 3 0 1
 //
 // A row read in cycle t is at row_o in cycle t + 1. Columns whose row_mask_i bit was 0 read +0, whatever is stored. A read in the
-// cycle of a write to the same element gives the old value.
+// cycle of a write to the same element gives the old value. Without a read in the cycle before row_o is 0.
 `default_nettype none
 
 module opbuf #(
@@ -45,7 +45,7 @@ module opbuf #(
   wire [RowBits:0]    read_addr = {read_side_i, read_row_i[RowBits-1:0]};
   wire [15:0]         keep = fill_zero_i ? 16'd0 : 16'hffff;
 
-  wire [Banks*16-1:0] banks;
+  reg [Banks*16-1:0] banks_q;
 
   genvar b;
   generate
@@ -56,35 +56,39 @@ module opbuf #(
       wire                unused_row = &{1'b0, row};
       // The side is the address's top bit, so a side takes a power of two of rows whatever Depth is.
       reg  [15:0]         mem  [0:(2<<RowBits)-1];
-      reg  [15:0]         data_q;
 
-      always @(posedge clk_i) begin
+      always @(posedge clk_i)
         if (fill_valid_i && {{(16 - BankBits) {1'b0}}, j} < fill_len_i)
           mem[{fill_side_i, row[RowBits-1:0]}] <= fill_data_i[16*j+:16] & keep;
-        if (read_i) data_q <= mem[read_addr];
-      end
-      assign banks[16*b+:16] = data_q;
+      always @(posedge clk_i) if (read_i) banks_q[16*b+:16] <= mem[read_addr];
     end
   endgenerate
 
-  // Rotate the row back.
+  // Rotate the row back. In cycles without a row nothing is to be masked or rotated, and a simulation does nothing.
+  reg                read_q;
   reg [BankBits-1:0] rotate_q;
   reg [Width-1:0]    mask_q;
-  always @(posedge clk_i)
+  always @(posedge clk_i) begin
+    read_q <= read_i;
     if (read_i) begin
       rotate_q <= read_row_i[BankBits-1:0];
       mask_q <= read_mask_i;
     end
+  end
 
-  genvar c;
-  generate
-    for (c = 0; c < Width; c = c + 1) begin : g_col
-      localparam [BankBits-1:0] Col = c;
-      wire [BankBits-1:0] bank = Col + rotate_q;
-      assign row_o[16*c+:16] = banks[16*bank+:16] & {16{mask_q[c]}};
+  localparam integer ShiftBits = BankBits + 5;
+  localparam integer All = Banks * 16;
+  integer            c;
+  reg [Banks*16-1:0] rotated;
+  always @(*) begin
+    rotated = {Banks * 16{1'b0}};
+    if (read_q) begin
+      rotated = (banks_q >> {1'b0, rotate_q, 4'd0}) | (banks_q << (All[ShiftBits-1:0] - {1'b0, rotate_q, 4'd0}));
+      for (c = 0; c < Width; c = c + 1) if (!mask_q[c]) rotated[16*c+:16] = 16'd0;
     end
-  endgenerate
+  end
+  assign row_o = rotated[Width*16-1:0];
 
-  wire unused = &{1'b0, fill_row_i, fill_col_i, read_row_i};
+  wire unused = &{1'b0, fill_row_i, fill_col_i, read_row_i, rotated};
 endmodule
 `default_nettype wire

@@ -6,7 +6,7 @@
 #
 #   p2      two memory ports; without it one
 #   c2      two cores; without it one
-#   arith   rtl: the array in synthesizable arithmetic; dpi: the array as a C macro behind DPI
+#   arith   rtl: all in synthesizable arithmetic; dpi: the array and the vector unit's lanes as C macros behind DPI
 #   waves   FST tracing compiled in (about 30% slower even while it is off)
 #   rand    undefined state (never-reset registers, memories) takes values from the run's seed instead of 0
 #
@@ -41,7 +41,7 @@ RTL_VFLAGS := --cc --exe --build -j 1 --no-timing --assert -DWC_ASSERT -DWC_FAUL
 RTL_CXXFLAGS := -fPIC -fno-gnu-unique -fvisibility=hidden -march=native -Wno-unused
 
 # The C side of the library. It is built once for all configurations, without sanitizers.
-RTL_SHIM_SRCS := $(sort $(wildcard csim/rtl/shim/*.c)) $(sort $(wildcard csim/array/*.c)) csim/memory.c traces/error.c
+RTL_SHIM_SRCS := $(sort $(wildcard csim/rtl/shim/*.c)) $(sort $(wildcard csim/array/*.c csim/lanes/*.c)) csim/model/lane_ops.c csim/memory.c traces/error.c
 RTL_OBJ := $(RTL_BUILD)/obj
 RTL_OBJS := $(RTL_SHIM_SRCS:%.c=$(RTL_OBJ)/%.o)
 
@@ -68,7 +68,7 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 	$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $(@D))/model/wc_rtl.so \
 		-GCores=$(call rtl_cores,$*) -GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
 		-GBusBytes=$(call rtl_bus,$*) -GMemPorts=$(call rtl_ports,$*) -GMacStages=$(call rtl_stages,$*) \
-		$(if $(filter dpi,$(call rtl_arith,$*)),+define+WC_ARRAY_DPI,+define+WC_ARRAY_FAST) \
+		$(if $(filter dpi,$(call rtl_arith,$*)),+define+WC_ARRAY_DPI +define+WC_LANES_DPI,+define+WC_ARRAY_FAST) \
 		$(if $(call rtl_has,$*,waves),--trace-fst --trace-structs) \
 		$(if $(call rtl_has,$*,rand),--x-assign unique --x-initial unique,--x-assign fast --x-initial fast) \
 		-CFLAGS "$(RTL_CXXFLAGS) -I$(CURDIR) -I$(CURDIR)/$(GEN) -include csim/rtl/shim/printf.h -DWC_ROWS=$(call rtl_rows,$*) -DWC_COLS=$(call rtl_cols,$*) \
@@ -96,7 +96,7 @@ lint-verilator: $(RTL_DESIGN) $(RTL_SIM)
 	$(Q)$(call lint_verilator,4,4,16,1,1,--top-module wavecore_cores) $(RTL_DESIGN)
 	$(Q)$(call lint_verilator,8,32,128,2,2,--top-module wavecore_cores -GCores=2) $(RTL_DESIGN)
 	$(Q)$(call lint_verilator,16,16,16,1,1,--top-module wc_tb -GCores=2 --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
-	$(Q)$(call lint_verilator,128,128,128,1,2,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+	$(Q)$(call lint_verilator,128,128,128,1,2,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_DPI -DWC_LANES_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
 
 # With one memory port and with two; so many cores.
 lint-yosys: $(RTL_DESIGN)

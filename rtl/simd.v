@@ -241,7 +241,11 @@ module simd #(
   reg  [Lanes-1:0]    first_q;
   wire [Lanes*32-1:0] result;  // of the last put
 
+`ifdef WC_LANES_DPI
+  simd_lanes_dpi #(
+`else
   simd_lanes #(
+`endif
       .LineBytes(LineBytes),
       .Lanes    (Lanes)
   ) u_lanes (

@@ -42,16 +42,28 @@ module skew #(
 
   always @(posedge clk_i) if (en_i) ring[ptr_q] <= d_i;
 
+  // What the delayed lanes show from the next edge on. In one register of all lanes, so that a simulation copies it whole, and does nothing
+  // while the line stands still.
+  reg [(N-1)*W-1:0] late_q;
   genvar i;
   generate
-    for (i = 0; i < N; i = i + 1) begin : g_lane
-      localparam integer Delay = (Reverse != 0 ? N - 1 - i : i) * Step;
-      if (Delay == 0) begin : g_through
-        assign q_o[W*i+:W] = d_i[W*i+:W];
-      end else begin : g_delayed
-        wire [PtrWidth-1:0] at = ptr_q - Delay[PtrWidth-1:0];
-        assign q_o[W*i+:W] = (filled_q >= Delay[PtrWidth-1:0]) ? ring[at][W*i+:W] : {W{1'b0}};
+    for (i = 0; i < N - 1; i = i + 1) begin : g_lane
+      localparam integer Lane  = (Reverse != 0) ? i : i + 1;
+      localparam integer Delay = ((Reverse != 0) ? N - 1 - Lane : Lane) * Step;
+      wire [W-1:0] late;
+      if (Delay == 1) begin : g_next
+        assign late = d_i[W*Lane+:W];
+      end else begin : g_later
+        assign late = (filled_q >= Delay[PtrWidth-1:0] - 1'b1) ? ring[ptr_q+1'b1-Delay[PtrWidth-1:0]][W*Lane+:W] : {W{1'b0}};
       end
+      always @(posedge clk_i or negedge rst_ni)
+        if (!rst_ni) late_q[W*i+:W] <= {W{1'b0}};
+        else if (en_i) late_q[W*i+:W] <= late;
+    end
+    if (Reverse != 0) begin : g_reverse
+      assign q_o = {d_i[(N-1)*W+:W], late_q};
+    end else begin : g_forward
+      assign q_o = {late_q, d_i[W-1:0]};
     end
   endgenerate
 endmodule

@@ -95,6 +95,8 @@ model_result model_simd(struct wc_model *model, const struct wc_simd_command *co
 	uint32_t blocks = run.text->is_flat ? 1 : block_count(command);
 
 	simd_streams_init(&run);
+	for (uint32_t lane = 0; lane < run.lanes; lane++)
+		run.first[lane] = lane % command->group == 0 ? UINT32_MAX : 0;
 	for (uint32_t n = 0; n < command->count_n; n++)
 		for (uint32_t block = 0; block < blocks; block++) {
 			model_result result;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SIMD: the vector unit's machine as rtl/README.md ("Vector unit") describes it. simd.c walks the loop nest, simd_stream.c moves vectors
-// between buffer and lanes, simd_lanes.c executes operations. The micro-programs are the ones the ROM is made of; of the golden model only
-// the conversions between fp16 and fp32 are used, and none of its operators.
+// between buffer and lanes, simd_lanes.c and lane_ops.c execute operations. The micro-programs are the ones the ROM is made of; of the golden model
+// only the conversions between fp16 and fp32 are used, and none of its operators.
 #ifndef WC_MODEL_SIMD_H
 #define WC_MODEL_SIMD_H
 
+#include "csim/model/lane_ops.h"
 #include "csim/model/model.h"
 #include "wc_programs.h"
 
-enum { SIMD_STREAMS = 8, SIMD_TAP_STREAMS = 4, SIMD_REGISTERS = 8, SIMD_CONSTANTS = 4, SIMD_LANES_MAX = 256 };
+enum { SIMD_STREAMS = 8, SIMD_TAP_STREAMS = 4, SIMD_REGISTERS = 8, SIMD_CONSTANTS = 4, SIMD_LANES_MAX = LANE_OPS_MAX };
 
 // Types of a stream; from SIMD_BITS + 1 on, bit fields of type - SIMD_BITS bits.
 enum simd_type { SIMD_HALF, SIMD_FLOAT, SIMD_SCALAR, SIMD_BITS = 2 };
@@ -41,7 +42,8 @@ struct simd_run {
 	uint64_t written; // vectors
 
 	uint32_t registers[SIMD_REGISTERS][SIMD_LANES_MAX];
-	bool predicate[SIMD_LANES_MAX];
+	uint32_t predicate[SIMD_LANES_MAX]; // masks, as in lane_ops.h
+	uint32_t first[SIMD_LANES_MAX];
 
 	// Bit fields written last: the bit behind them, and the bits of the half that it lies in.
 	bool has_fields;

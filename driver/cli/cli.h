@@ -92,4 +92,12 @@ const char *cli_program(void);
 // The directory of the Makefile that built this binary.
 int cli_root(char *path, size_t size, struct wc_error *err);
 
+// Extra MACs of a schedule for `batch` samples, in percent of the training MACs.
+static inline double cli_extra_percent(const struct net *net, int batch, uint64_t extra_macs)
+{
+	const double training = (double)net_training_macs(net) * batch;
+
+	return training > 0 ? 100 * (double)extra_macs / training : 0;
+}
+
 #endif

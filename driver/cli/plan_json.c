@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "driver/cli/plan.h"
+
+#include "driver/cli/cli.h"
 #include "driver/plan/paper/paper.h"
 #include "traces/wct_json.h"
 
@@ -105,7 +107,6 @@ static json_t *group_json(const struct schedule *schedule, int index, const stru
 void plan_print_json(const char *name, const struct schedule *schedule, const struct net *net, const struct plan_costs *costs)
 {
 	const struct account *account = &costs->account;
-	const double training = (double)net_training_macs(net) * schedule->batch;
 	json_t *by_class = json_object(), *groups = json_array(), *all;
 
 	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)
@@ -118,7 +119,7 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
 			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",
-			(json_int_t)account->macs, "extra_macs", training ? 100 * (double)account->extra_macs / training : 0.0, "peak_footprint_bytes",
+			(json_int_t)account->macs, "extra_macs", cli_extra_percent(net, schedule->batch, account->extra_macs), "peak_footprint_bytes",
 			(json_int_t)costs->footprint_bytes, "peak_buffer_bytes", (json_int_t)costs->peak_buffer_bytes, "commands", (json_int_t)account->commands);
 	if (schedule->accounting == SCHED_DEVICE) {
 		json_object_set_new(all, "buffer_high_water_bytes", json_integer((json_int_t)costs->high_water_bytes));

@@ -77,8 +77,7 @@ static void print_row(struct table *table, const char *schedule, const struct ac
 {
 	const uint64_t bytes = account_total_bytes(account);
 	const double ratio = table->baseline_bytes ? (double)bytes / (double)table->baseline_bytes : 0;
-	const double training = (double)net_training_macs(&table->net) * report_batch(table->options, table->net_name);
-	const double extra = training ? 100 * (double)account->extra_macs / training : 0;
+	const double extra = cli_extra_percent(&table->net, report_batch(table->options, table->net_name), account->extra_macs);
 	json_t *row, *classes;
 
 	add_to_mean(table, schedule, ratio);

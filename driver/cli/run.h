@@ -96,7 +96,7 @@ int run_options_parse(struct run_job *job, const struct run_words *words, const 
 		      struct wc_error *err);
 
 // Whether tensors of that network and batch fit this machine's memory, with `jobs` schedules at a time; WC_ERR_INPUT states both sizes.
-int run_memory_check(const struct net *net, const struct cli_problem *problem, int jobs, struct wc_error *err);
+int run_memory_check(const struct net *net, const struct cli_problem *problem, bool training, int jobs, struct wc_error *err);
 
 // --resume of one schedule.
 struct run_state {

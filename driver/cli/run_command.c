@@ -141,7 +141,7 @@ static int check_words(struct session *session, struct wc_error *err)
 	    (result = run_outputs_check(words, names, session->count, err)) ||
 	    (result = run_inputs_check(words, names, session->count, &session->net, err)))
 		return result;
-	return run_memory_check(&session->net, &session->problem, session->jobs < session->count ? session->jobs : session->count, err);
+	return run_memory_check(&session->net, &session->problem, session->words->training, session->jobs < session->count ? session->jobs : session->count, err);
 }
 
 // Schedules, data, the device.

@@ -8,10 +8,10 @@
 #include "driver/cli/run.h"
 
 // What is certainly needed, in double: products of a large batch need not fit an integer.
-static double bytes_needed(const struct net *net, int batch, bool backward, int jobs)
+static double bytes_needed(const struct net *net, int batch, bool backward, bool training, int jobs)
 {
 	const int last = net->node_count - 1;
-	double golden = 0, collected = 0, weights = 0, dram;
+	double golden = 0, collected = 0, parameters = 0, dram;
 
 	for (int node = 0; node <= last; node++) {
 		const double tensor = 2 * (double)data_count(net, node, 1) * batch;
@@ -22,12 +22,14 @@ static double bytes_needed(const struct net *net, int batch, bool backward, int 
 			golden += tensor;
 			collected += node < last ? tensor : 0;
 		}
-		if (net->nodes[node].op == NET_CONV)
-			weights += 2 * (double)net_conv_weights(&net->nodes[node]);
+		parameters += (double)net_parameters(&net->nodes[node]);
 	}
-	// The simulated memory holds at least what the run starts from and its output.
-	dram = weights + 2 * batch * ((double)data_count(net, 0, 1) + (backward ? 2 : 1) * (double)data_count(net, last, 1));
-	return golden + weights + jobs * (collected + dram);
+	// Gradients of parameters are fp32, golden and collected, and so are masters and momenta.
+	golden += parameters * (2 + (backward ? 4 : 0) + (training ? 8 : 0));
+	collected += parameters * (backward ? 4 : 0);
+	// The simulated memory holds at least what the run starts from, the gradients, and its output.
+	dram = parameters * (2 + (backward ? 4 : 0) + (training ? 8 : 0)) + 2 * batch * ((double)data_count(net, 0, 1) + (backward ? 2 : 1) * (double)data_count(net, last, 1));
+	return golden + jobs * (collected + dram);
 }
 
 static double bytes_there(void)
@@ -40,9 +42,9 @@ static double bytes_there(void)
 	return physical;
 }
 
-int run_memory_check(const struct net *net, const struct cli_problem *problem, int jobs, struct wc_error *err)
+int run_memory_check(const struct net *net, const struct cli_problem *problem, bool training, int jobs, struct wc_error *err)
 {
-	const double needed = bytes_needed(net, problem->plan.batch, problem->plan.phases == PLAN_ALL, jobs), there = bytes_there();
+	const double needed = bytes_needed(net, problem->plan.batch, problem->plan.phases == PLAN_ALL, training, jobs), there = bytes_there();
 
 	if (needed <= there)
 		return 0;

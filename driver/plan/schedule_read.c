@@ -342,6 +342,6 @@ int schedule_net_name(FILE *file, const char *file_name, char **name, int *image
 	free(line);
 	rewind(file);
 	if (!rc && !*name)
-		rc = wc_fail(err, WC_ERR_INPUT, "%s: no line 'net NAME'", file_name);
+		rc = wc_fail(err, WC_ERR_INPUT, "%s: not a schedule: it has no line 'net NAME' before its groups", file_name);
 	return rc;
 }

@@ -64,7 +64,7 @@ int parser_number(struct parser *parser, const char *what, const char *word, lon
 	else if (*stop)
 		return parser_fail(parser, "%s '%.64s' must be a number from %ld to %ld", what, word, min, max);
 	if (*value < min || *value > max)
-		return parser_fail(parser, "%s is %.64s, must be from %ld to %ld", what, word, min, max);
+		return parser_fail(parser, "%s is %.*s, must be from %ld to %ld", what, stop - word < 64 ? (int)(stop - word) : 64, word, min, max);
 	return 0;
 }
 

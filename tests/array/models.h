@@ -71,6 +71,34 @@ void skew_set_reset(void *model);
 // Outputs before the rising edge (lanes of delay 0 pass straight through), then the edge.
 void skew_set_clock(void *model, bool en, const struct skew_row in[SKEW_LINES], struct skew_row out[SKEW_LINES]);
 
+// ---- rtl/lanes_pair.sv ---------------------------------------------------------------------------
+
+enum { PAIR_LANES = 32 };
+
+// Ports of rtl/simd_lanes.v.
+struct lanes_inputs {
+	bool line, slot_high, fire, vector, put;
+	uint8_t slot, head, type, shift;
+	uint32_t rdata[PAIR_LANES / 2];
+	uint32_t code, literal_a, literal_b, constants[4], channel;
+	uint16_t tap, active;
+	uint32_t first;
+};
+
+struct lanes_outputs {
+	uint32_t rtl_put[PAIR_LANES], dpi_put[PAIR_LANES];
+	uint32_t rtl_registers[8][PAIR_LANES], rtl_predicate;
+};
+
+struct lane_macro;
+
+void *lanes_pair_create(void);
+void lanes_pair_free(void *model);
+// One clock cycle with these inputs; then the outputs after the rising edge.
+void lanes_pair_clock(void *model, const struct lanes_inputs *in, struct lanes_outputs *out);
+// The C form's state, owned by the model.
+struct lane_macro *lanes_pair_macro(void *model);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Verilated models and the C macro for tests/array. The models are built once, without sanitizers, with the
-# options of the device build; the C macro and the tests follow CFLAGS.
+# Verilated models and the C macros for tests/array. The models are built once, without sanitizers, with the
+# options of the device build; the C macros and the tests follow CFLAGS.
 
 ARRAY_MODELS := $(RTL_BUILD)/test-array
 ARRAY_RTL := rtl/fp_pkg.sv rtl/fp32_add.v rtl/fp32_mul.v rtl/fp16_mul.v rtl/fp32_to_fp16.v rtl/mac.v rtl/pe.v rtl/array.v rtl/skew.v \
 	rtl/sim/array_fast.sv rtl/sim/array_dpi.sv
+LANES_RTL := rtl/sim/lint.vlt $(RTL_PKGS) rtl/simd_lanes.v rtl/sim/simd_lanes_dpi.sv
 ARRAY_VFLAGS := --cc -O3 --x-assign fast --x-initial fast --no-timing --assert -DWC_ASSERT --expand-limit 2 \
 	-Wall -Wno-fatal
 ARRAY_CXX := $(CXX) -O3 -march=native -I$(VERILATOR_INCLUDE) -I$(VERILATOR_INCLUDE)/vltstd -Itests/array
@@ -18,12 +19,12 @@ TRIO_8x32_2 := 8 32 2 0
 TRIO_128x64_1 := 128 64 1 0
 TRIOS := 4x4_1 4x8_2 16x16_1 8x32_2 128x64_1
 
-# $(1) directory and class, $(2) top, $(3) source of the top, $(4) parameters
+# $(1) directory and class, $(2) top, $(3) source of the top, $(4) parameters, $(5) design files instead of the array's
 define array_model
-$(ARRAY_MODELS)/$(1)/V$(1)__ALL.a: $(3) $(ARRAY_RTL) rtl/sim/array_probe.vlt tests/array/rules.mk
+$(ARRAY_MODELS)/$(1)/V$(1)__ALL.a: $(3) $(or $(5),$(ARRAY_RTL)) rtl/sim/array_probe.vlt tests/array/rules.mk
 	@mkdir -p $$(@D)
 	$$(call say,VERILATE,$(1))
-	$$(Q)$(VERILATOR) $(ARRAY_VFLAGS) --prefix V$(1) --top $(2) $(4) --Mdir $$(@D) rtl/sim/array_probe.vlt $(ARRAY_RTL) $(3)
+	$$(Q)$(VERILATOR) $(ARRAY_VFLAGS) --prefix V$(1) --top $(2) $(4) --Mdir $$(@D) rtl/sim/array_probe.vlt $(or $(5),$(ARRAY_RTL)) $(3)
 	$$(Q)$$(MAKE) -s --no-print-directory -C $$(@D) -f V$(1).mk CXX="$(CXX)" OPT_FAST="-O3 -march=native" OPT_SLOW=-O1 V$(1)__ALL.a > $$(@D)/log
 	$$(Q)touch $$@
 endef
@@ -40,6 +41,7 @@ $(foreach trio,$(TRIOS),$(eval $(call array_trio,$(trio))))
 
 $(eval $(call array_model,fp_units,fp_units,tests/array/rtl/fp_units.sv,))
 $(eval $(call array_model,skew_set,skew_set,tests/array/rtl/skew_set.sv,))
+$(eval $(call array_model,lanes_pair,lanes_pair,tests/array/rtl/lanes_pair.sv,,$(LANES_RTL)))
 
 $(ARRAY_MODELS)/shim_fp.o: tests/array/shim_fp.cpp tests/array/models.h $(ARRAY_MODELS)/fp_units/Vfp_units__ALL.a
 	$(call say,CXX,$@)
@@ -47,6 +49,9 @@ $(ARRAY_MODELS)/shim_fp.o: tests/array/shim_fp.cpp tests/array/models.h $(ARRAY_
 $(ARRAY_MODELS)/shim_skew.o: tests/array/shim_skew.cpp tests/array/models.h $(ARRAY_MODELS)/skew_set/Vskew_set__ALL.a
 	$(call say,CXX,$@)
 	$(Q)$(ARRAY_CXX) -I$(ARRAY_MODELS)/skew_set -c $< -o $@
+$(ARRAY_MODELS)/shim_lanes.o: tests/array/shim_lanes.cpp tests/array/models.h $(ARRAY_MODELS)/lanes_pair/Vlanes_pair__ALL.a
+	$(call say,CXX,$@)
+	$(Q)$(ARRAY_CXX) -I$(ARRAY_MODELS)/lanes_pair -c $< -o $@
 
 # Verilator's run-time library, shared by all models.
 $(ARRAY_MODELS)/%.o: $(VERILATOR_INCLUDE)/%.cpp
@@ -54,11 +59,11 @@ $(ARRAY_MODELS)/%.o: $(VERILATOR_INCLUDE)/%.cpp
 	$(call say,CXX,$@)
 	$(Q)$(ARRAY_CXX) -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -c $< -o $@
 
-$(BUILD)/csim/array/%.o: OPT := $(FAST)
+$(BUILD)/csim/array/%.o $(BUILD)/csim/lanes/%.o: OPT := $(FAST)
 
-TEST_OBJS_array := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard csim/array/*.c))) \
-	$(TRIOS:%=$(ARRAY_MODELS)/shim_trio_%.o) $(ARRAY_MODELS)/shim_fp.o $(ARRAY_MODELS)/shim_skew.o \
-	$(foreach m,$(TRIOS:%=trio_%) fp_units skew_set,$(ARRAY_MODELS)/$(m)/V$(m)__ALL.a) \
+TEST_OBJS_array := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard csim/array/*.c csim/lanes/*.c))) \
+	$(TRIOS:%=$(ARRAY_MODELS)/shim_trio_%.o) $(ARRAY_MODELS)/shim_fp.o $(ARRAY_MODELS)/shim_skew.o $(ARRAY_MODELS)/shim_lanes.o \
+	$(foreach m,$(TRIOS:%=trio_%) fp_units skew_set lanes_pair,$(ARRAY_MODELS)/$(m)/V$(m)__ALL.a) \
 	$(patsubst %,$(ARRAY_MODELS)/%.o,verilated verilated_dpi verilated_threads)
 TEST_LIBS_array := -lpthread
 

@@ -42,3 +42,19 @@ void find_release(struct found *found)
 	layout_release(&found->layout);
 	program_release(&found->program);
 }
+
+bool find_seen_before(const struct found *found, uint32_t index)
+{
+	const struct op *op = op_queue_at(&found->queue, index);
+	const struct step *step = &found->program.steps[op->step];
+
+	for (uint32_t i = 0; i < index; i++) {
+		const struct op *other = op_queue_at(&found->queue, i);
+		const struct step *others = &found->program.steps[other->step];
+
+		if (other->kind == op->kind && (op->kind != OP_SIMD || other->command.simd.program == op->command.simd.program) &&
+		    other->value.kind == op->value.kind && others->op == step->op && others->phase == step->phase)
+			return true;
+	}
+	return false;
+}

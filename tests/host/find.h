@@ -21,6 +21,8 @@ struct found {
 void find_all(struct found *found, struct rig *rig);
 // The same, and `index` and `op` are the n-th command of a kind.
 void find_command(struct found *found, struct rig *rig, enum op_kind kind, int n);
+// Whether an earlier command of the run has the same kind, program and phase, and belongs to a step of the same kind.
+bool find_seen_before(const struct found *found, uint32_t index);
 void find_release(struct found *found);
 
 #endif

@@ -128,21 +128,6 @@ Test(whole, steps_go_on_from_the_parameters_of_the_last)
 	}
 }
 
-// Commands of the same kind, program and phase as an earlier one of the run.
-static bool seen_before(const struct found *found, uint32_t index)
-{
-	const struct op *op = op_queue_at(&found->queue, index);
-
-	for (uint32_t i = 0; i < index; i++) {
-		const struct op *other = op_queue_at(&found->queue, i);
-
-		if (other->kind == op->kind && (op->kind != OP_SIMD || other->command.simd.program == op->command.simd.program) &&
-		    other->value.kind == op->value.kind && found->program.steps[other->step].phase == found->program.steps[op->step].phase)
-			return true;
-	}
-	return false;
-}
-
 // A bit of the exponent of element `n` of an operand that is a number.
 static bool operand(const struct op *op, int n, uint64_t *address)
 {
@@ -185,7 +170,7 @@ Test(whole, a_wrong_operand_of_every_operator_is_found_and_named)
 		const struct op *op = op_queue_at(&found.queue, i);
 		const struct diagnosis *diagnosis = &rig.result.diagnosis;
 
-		if (op_is_tile(op) || op->kind == OP_LOAD || op->kind == OP_STORE || !op->operand_count || seen_before(&found, i))
+		if (op_is_tile(op) || op->kind == OP_LOAD || op->kind == OP_STORE || !op->operand_count || find_seen_before(&found, i))
 			continue;
 		kinds++;
 		cr_assert(strike(&rig, i, op), "%s of %s", op_name(op), rig.net.nodes[op->node].name);

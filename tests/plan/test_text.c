@@ -267,7 +267,7 @@ Test(text, network_name_is_found_ahead_of_parsing)
 	fclose(file);
 	file = fmemopen((void *)"schedule 1\nbatch 3\n", 19, "r");
 	cr_assert_eq(schedule_net_name(file, "s.txt", &name, &image, &err), WC_ERR_INPUT);
-	cr_assert(strstr(err.text, "s.txt: no line 'net NAME'"), "%s", err.text);
+	cr_assert(strstr(err.text, "s.txt: not a schedule: it has no line 'net NAME'"), "%s", err.text);
 	cr_assert_null(name);
 	fclose(file);
 }

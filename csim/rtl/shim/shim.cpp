@@ -19,6 +19,7 @@
 #endif
 
 extern "C" {
+#include "csim/lanes/lane_macro.h"
 #include "csim/rtl/rtl_api.h"
 #include "csim/rtl/shim/axi_memory.h"
 #include "csim/rtl/shim/events.h"
@@ -312,12 +313,13 @@ static struct wc_rtl_model *model_create(const struct wc_rtl_setup *setup, struc
 {
 	printed[0] = 0;
 	array_macro_seed(setup->seed);
+	lane_macro_seed(setup->seed);
 	struct wc_rtl_model *m = new (std::nothrow) wc_rtl_model(setup);
 	if (!m) {
 		wc_fail(err, WC_ERR_SYSTEM, "cannot allocate the RTL model");
 		return nullptr;
 	}
-	// The first evaluation runs the model's initial blocks, which make the array macro.
+	// The first evaluation runs the model's initial blocks, which make the macros of array and lanes.
 	m->top.clk_i = 1;
 	m->top.rst_ni = 1;
 	m->top.eval();

@@ -105,7 +105,7 @@ int planner_begin_graph(struct planner *planner, struct schedule *schedule, cons
 {
 	const int rc = begin(planner, schedule, name, net, options, net_require_device, err);
 
-	// The host lowers chains, and not yet what rounds the sums over slices.
+	// A chain's slabs need not live through their statement (expansion.holds): the room rule has no slices of data gradients for it.
 	planner->sliced_gradients = !net_is_chain(net);
 	return rc;
 }
