@@ -7,6 +7,9 @@
 // must outlive it. Calls come from one thread; the observer is called from inside step().
 //
 // Use: create -> reset -> write the ring and the CSRs -> step until the device is idle -> free.
+//
+// A device has one core or two, each with a ring, CSRs, counters and a global buffer of its own; the memory and its ports are shared. Who
+// says nothing about cores works with core 0, which is all that a device of one core has.
 #ifndef WC_BACKEND_H
 #define WC_BACKEND_H
 
@@ -23,6 +26,7 @@ struct wc_device_params {
 	uint32_t buffer_bytes; // global buffer, a multiple of 4096
 	uint32_t bus_bytes;    // one memory beat: 16, 32, 64 or 128
 	uint32_t mem_ports;    // AXI4 ports to the memory, 1 or 2; the functional model, which has no cycles, takes either for the other
+	int cores;             // 1 or 2
 };
 
 // Lanes of the vector unit: fp16 elements of a line of the global buffer.
@@ -57,6 +61,9 @@ enum wc_csr {
 	WC_CSR_COUNTERS = 0x80,  // 64-bit counters, low word first, in the order of enum wc_counter
 };
 
+// Where core `core`'s CSRs begin: csr_read(backend, WC_CSR_CORE(core) + WC_CSR_STATUS).
+#define WC_CSR_CORE(core) (0x1000u * (uint32_t)(core))
+
 enum wc_counter {
 	WC_COUNTER_CYCLES,        // cycles while not idle
 	WC_COUNTER_ARRAY_BUSY,    // cycles in which a vector enters the array
@@ -81,7 +88,8 @@ const char *wc_counter_name(enum wc_counter counter);
 // One drained row of a tile, before it is written to the global buffer.
 struct wc_tile_row {
 	uint64_t cycle;         // 0 where the backend has no cycles
-	uint32_t command_index; // index of the GEMM command in the run
+	int core;
+	uint32_t command_index; // index of the GEMM command in the core's run
 	int row, count;         // row m of the tile, columns
 	bool is_fp32;
 	const uint32_t *bits;   // count values: fp32 bits, or fp16 bits in the low half; valid during the call
@@ -97,6 +105,7 @@ enum wc_event_kind {
 
 struct wc_event {
 	enum wc_event_kind kind;
+	int core;
 	uint64_t cycle;
 	uint32_t command_index; // UINT32_MAX for a burst that fetches commands
 	bool write;
@@ -113,6 +122,7 @@ enum wc_probe_kind {
 
 struct wc_probe {
 	enum wc_probe_kind kind;
+	int core;
 	uint64_t cycle;
 	uint32_t command_index;
 	int wave, index, count;
@@ -145,6 +155,7 @@ enum wc_fault_kind {
 
 struct wc_fault {
 	enum wc_fault_kind kind;
+	int core; // whose command, array, buffer
 	uint32_t command;
 	int wave, row, column, bit;
 	uint64_t address;
@@ -160,14 +171,15 @@ struct wc_backend_ops {
 	int (*reset)(struct wc_backend *backend, uint64_t seed, struct wc_error *err);
 	uint32_t (*csr_read)(struct wc_backend *backend, uint32_t offset);
 	void (*csr_write)(struct wc_backend *backend, uint32_t offset, uint32_t value);
-	// Run until the device is idle or stopped by an error, the observer stops it, or `max_cycles`
-	// cycles (max_commands, where the backend has no cycles) are over. 0 in all these cases but the observer's; look at WC_CSR_STATUS.
-	// WC_ERR_SYSTEM: an assertion of the design, or the watchdog: no progress for 1,000,000 cycles.
+	// Run until every core is idle or stopped by an error, the observer stops it, or `max_cycles`
+	// cycles (max_commands, where the backend has no cycles) are over. 0 in all these cases but the observer's; look at each core's WC_CSR_STATUS.
+	// WC_ERR_SYSTEM: an assertion of the design, or the watchdog: no progress of a core for 1,000,000 cycles.
 	int (*step)(struct wc_backend *backend, uint64_t max_cycles, struct wc_error *err);
 	void (*set_observer)(struct wc_backend *backend, const struct wc_observer *observer); // copied; NULL: none
 	void (*set_fault)(struct wc_backend *backend, const struct wc_fault *fault);          // copied; NULL: none
 	uint64_t (*cycle)(struct wc_backend *backend);
-	// Debug access to the global buffer; the range must lie inside it.
+	// Debug access to the global buffers, which lie one after another here: core i's begins at i * buffer_bytes. The range must lie inside
+	// one of them.
 	void (*buffer_read)(struct wc_backend *backend, uint32_t address, void *bytes, uint32_t count);
 	void (*buffer_write)(struct wc_backend *backend, uint32_t address, const void *bytes, uint32_t count);
 	void (*free)(struct wc_backend *backend);

@@ -24,7 +24,7 @@ module csr #(
     input  wire        clk_i,
     input  wire        rst_ni,
 
-    input  wire [7:0]  s_axil_awaddr,
+    input  wire [11:0] s_axil_awaddr,
     input  wire        s_axil_awvalid,
     output wire        s_axil_awready,
     input  wire [31:0] s_axil_wdata,
@@ -33,7 +33,7 @@ module csr #(
     output wire [1:0]  s_axil_bresp,
     output reg         s_axil_bvalid,
     input  wire        s_axil_bready,
-    input  wire [7:0]  s_axil_araddr,
+    input  wire [11:0] s_axil_araddr,
     input  wire        s_axil_arvalid,
     output wire        s_axil_arready,
     output reg  [31:0] s_axil_rdata,
@@ -66,12 +66,12 @@ module csr #(
 );
   localparam [31:0] Id = 32'h57415645;
 
-  localparam [7:0] ID = 8'h00, VERSION = 8'h04, CTRL = 8'h08, STATUS = 8'h0c, ERROR_INDEX = 8'h10, RING_BASE_LO = 8'h14,
-      RING_BASE_HI = 8'h18, RING_SIZE = 8'h1c, TAIL = 8'h20, HEAD = 8'h24, DONE = 8'h28, IRQ_ENABLE = 8'h2c, IRQ_STATUS = 8'h30,
-      MEM_BASE_LO = 8'h34, MEM_BASE_HI = 8'h38, MEM_LIMIT_LO = 8'h3c, MEM_LIMIT_HI = 8'h40, PARAM0 = 8'h44, PARAM1 = 8'h48;
+  localparam [11:0] ID = 12'h000, VERSION = 12'h004, CTRL = 12'h008, STATUS = 12'h00c, ERROR_INDEX = 12'h010, RING_BASE_LO = 12'h014,
+      RING_BASE_HI = 12'h018, RING_SIZE = 12'h01c, TAIL = 12'h020, HEAD = 12'h024, DONE = 12'h028, IRQ_ENABLE = 12'h02c, IRQ_STATUS = 12'h030,
+      MEM_BASE_LO = 12'h034, MEM_BASE_HI = 12'h038, MEM_LIMIT_LO = 12'h03c, MEM_LIMIT_HI = 12'h040, PARAM0 = 12'h044, PARAM1 = 12'h048;
 
   // ---- writes ------------------------------------------------------------------------------------
-  reg  [7:0]  waddr_q;
+  reg  [11:0] waddr_q;
   reg  [31:0] wdata_q;
   reg         have_addr_q, have_data_q;
   reg         run_q, clear_q;
@@ -161,7 +161,7 @@ module csr #(
 
   // ---- reads -------------------------------------------------------------------------------------
   reg  [31:0] high_q;  // high word of the counter whose low word was read
-  wire        is_counter = s_axil_araddr >= 8'h80;
+  wire        is_counter = s_axil_araddr[11:7] == 5'd1;  // 0x080 to 0x0ff
   wire        read       = s_axil_arvalid && s_axil_arready;
 
   assign s_axil_arready   = !s_axil_rvalid;

@@ -2,9 +2,10 @@
 #
 # The verilated device: build/rtl/<config>/wc_rtl.so for any configuration, by its name
 #
-#   r<Rows>c<Cols>-b<GbufBytes>-w<BusBytes>[-p2]-m<MacStages>-<arith>[-waves][-rand]
+#   r<Rows>c<Cols>-b<GbufBytes>-w<BusBytes>[-p2][-c2]-m<MacStages>-<arith>[-waves][-rand]
 #
 #   p2      two memory ports; without it one
+#   c2      two cores; without it one
 #   arith   rtl: all in synthesizable arithmetic; dpi: the array and the vector unit's lanes as C macros behind DPI
 #   waves   FST tracing compiled in (about 30% slower even while it is off)
 #   rand    undefined state (never-reset registers, memories) takes values from the run's seed instead of 0
@@ -18,9 +19,11 @@ RTL_SIM := $(sort $(wildcard rtl/sim/*.sv rtl/sim/*.vlt))
 # ---- from the name to the parameters; $(1) is the configuration's name ---------------------------
 
 rtl_all_words = $(subst -, ,$(1))
-rtl_ports = $(if $(filter p2,$(word 4,$(rtl_all_words))),2,1)
-# The words that every name has, without the ports.
-rtl_words = $(if $(filter 2,$(rtl_ports)),$(wordlist 1,3,$(rtl_all_words)) $(wordlist 5,99,$(rtl_all_words)),$(rtl_all_words))
+rtl_counts = $(filter p2 c2,$(wordlist 4,5,$(rtl_all_words)))
+rtl_ports = $(if $(filter p2,$(rtl_counts)),2,1)
+rtl_cores = $(if $(filter c2,$(rtl_counts)),2,1)
+# The words that every name has, without ports and cores.
+rtl_words = $(wordlist 1,3,$(rtl_all_words)) $(filter-out p2 c2,$(wordlist 4,5,$(rtl_all_words))) $(wordlist 6,99,$(rtl_all_words))
 rtl_rows = $(patsubst r%,%,$(firstword $(subst c, ,$(word 1,$(rtl_words)))))
 rtl_cols = $(word 2,$(subst c, ,$(word 1,$(rtl_words))))
 rtl_gbuf = $(patsubst b%,%,$(word 2,$(rtl_words)))
@@ -54,7 +57,7 @@ $(RTL_OBJ)/%.o: %.c $(GENERATED_H)
 
 $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/rtl/shim/shim.cpp csim/rtl/shim/exports.map \
 		$(wildcard csim/rtl/shim/*.h) csim/rtl/rtl_api.h csim/backend.h csim/memory.h traces/error.h $(RTL_OBJS)
-	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>[-p2]-m<stages>-<rtl|dpi>[-waves][-rand]))
+	$(if $(call rtl_bad_name,$*),$(error cannot build configuration '$*': the name is r<Rows>c<Cols>-b<bytes>-w<bytes>[-p2][-c2]-m<stages>-<rtl|dpi>[-waves][-rand]))
 	@mkdir -p $(@D)
 	$(call say,VERILATE,$*)
 	@# Of two makes that want one configuration the second waits, and finds the work done. The library gets its name when it is whole,
@@ -63,7 +66,7 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 	flock -n 9 || { echo "waiting for another build of $*" >&2; flock 9; [ -e $@ ] && [ -z "$$(find $^ -newer $@ -print -quit)" ] && exit 0; }; \
 	rm -rf $(@D)/model; \
 	$(VERILATOR) $(RTL_VFLAGS) --Mdir $(@D)/model -o $(abspath $(@D))/model/wc_rtl.so \
-		-GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
+		-GCores=$(call rtl_cores,$*) -GRows=$(call rtl_rows,$*) -GCols=$(call rtl_cols,$*) -GAccRows=$(RTL_ACC_ROWS) -GGbufBytes=$(call rtl_gbuf,$*) \
 		-GBusBytes=$(call rtl_bus,$*) -GMemPorts=$(call rtl_ports,$*) -GMacStages=$(call rtl_stages,$*) \
 		$(if $(filter dpi,$(call rtl_arith,$*)),+define+WC_ARRAY_DPI +define+WC_LANES_DPI,+define+WC_ARRAY_FAST) \
 		$(if $(call rtl_has,$*,waves),--trace-fst --trace-structs) \
@@ -71,7 +74,7 @@ $(RTL_BUILD)/%/wc_rtl.so: $(RTL_PKGS) $(RTL_SRCS) $(RTL_SIM) rtl/rules.mk csim/r
 		-CFLAGS "$(RTL_CXXFLAGS) -I$(CURDIR) -I$(CURDIR)/$(GEN) -include csim/rtl/shim/printf.h -DWC_ROWS=$(call rtl_rows,$*) -DWC_COLS=$(call rtl_cols,$*) \
 			-DWC_ACC_ROWS=$(RTL_ACC_ROWS) -DWC_GBUF_BYTES=$(call rtl_gbuf,$*) -DWC_BUS_BYTES=$(call rtl_bus,$*) \
 			-DWC_ARRAY_MACRO=$(if $(filter dpi,$(call rtl_arith,$*)),1,0) \
-			-DWC_MEM_PORTS=$(call rtl_ports,$*) -DWC_MAC_STAGES=$(call rtl_stages,$*)" \
+			-DWC_MEM_PORTS=$(call rtl_ports,$*) -DWC_CORES=$(call rtl_cores,$*) -DWC_MAC_STAGES=$(call rtl_stages,$*)" \
 		-LDFLAGS "-shared -Wl,--version-script=$(CURDIR)/csim/rtl/shim/exports.map -Wl,-Bsymbolic" \
 		-MAKEFLAGS "OPT_FAST=-O3 OPT_SLOW=-O1 OPT_GLOBAL=-O2 CXX='$(CXX)' LINK='$(CXX)'" \
 		$(RTL_PKGS) $(filter %.vlt,$(RTL_SIM)) $(RTL_SRCS) $(filter %.sv,$(RTL_SIM)) $(abspath csim/rtl/shim/shim.cpp) \
@@ -90,22 +93,23 @@ lint-rtl: lint-verilator lint-yosys lint-icarus
 
 lint-verilator: $(RTL_DESIGN) $(RTL_SIM)
 	$(call say,LINT,verilator)
-	$(Q)$(call lint_verilator,4,4,16,1,1,--top-module wavecore) $(RTL_DESIGN)
-	$(Q)$(call lint_verilator,8,32,128,2,2,--top-module wavecore) $(RTL_DESIGN)
-	$(Q)$(call lint_verilator,16,16,16,1,1,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
+	$(Q)$(call lint_verilator,4,4,16,1,1,--top-module wavecore_cores) $(RTL_DESIGN)
+	$(Q)$(call lint_verilator,8,32,128,2,2,--top-module wavecore_cores -GCores=2) $(RTL_DESIGN)
+	$(Q)$(call lint_verilator,16,16,16,1,1,--top-module wc_tb -GCores=2 --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_FAST) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
 	$(Q)$(call lint_verilator,128,128,128,1,2,--top-module wc_tb --assert -DWC_ASSERT -DWC_FAULTS -DWC_ARRAY_DPI -DWC_LANES_DPI) $(RTL_DESIGN) $(filter %.sv,$(RTL_SIM))
 
-# With one memory port and with two.
+# With one memory port and with two; so many cores.
 lint-yosys: $(RTL_DESIGN)
 	$(call say,LINT,yosys)
 	$(Q)for ports in 1 2; do yosys -q -p "read_verilog -sv -defer $(RTL_DESIGN) rtl/sim/array_fast.sv; \
-		chparam -set Rows 4 -set Cols 4 -set GbufBytes 4096 -set MemPorts $$ports wavecore; \
-		hierarchy -check -top wavecore; proc; check -assert" || exit 1; done
+		chparam -set Rows 4 -set Cols 4 -set GbufBytes 4096 -set MemPorts $$ports -set Cores $$ports wavecore_cores; \
+		hierarchy -check -top wavecore_cores; proc; check -assert" || exit 1; done
 
 lint-icarus: $(RTL_DESIGN)
 	$(call say,LINT,icarus)
 	$(Q)for ports in 1 2; do \
-		iverilog -g2012 -Wall -Wno-timescale -t null -s wavecore -Pwavecore.MemPorts=$$ports $(RTL_DESIGN) rtl/sim/array_fast.sv || exit 1; done
+		iverilog -g2012 -Wall -Wno-timescale -t null -s wavecore_cores -Pwavecore_cores.MemPorts=$$ports -Pwavecore_cores.Cores=$$ports \
+			$(RTL_DESIGN) rtl/sim/array_fast.sv || exit 1; done
 
 SYNTH_PORTS ?= 1
 ## synth: Yosys on the design at a small size: cells and longest topological path per block; SYNTH_PORTS=2 for two memory ports

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device: registers on AXI4-Lite, AXI4 memory ports, an interrupt, and behind them the sequencer, the four engines and the global
+// A core of the device (wavecore_cores.v): registers on AXI4-Lite, AXI4 memory ports, an interrupt, and behind them the sequencer, the four engines and the global
 // buffer (README.md draws it). Commands come from a ring in memory; what they mean is in README.md and commands.def.
 //
 // The memory ports: MemPorts of them, packed with port 0 in the low bits; all reach the same memory. Read ID 0 fetches the ring (port 0
@@ -24,7 +24,7 @@ module wavecore #(
     input  wire                            rst_ni,
     output wire                            irq_o,
 
-    input  wire [7:0]                      s_axil_awaddr,
+    input  wire [11:0]                     s_axil_awaddr,
     input  wire                            s_axil_awvalid,
     output wire                            s_axil_awready,
     input  wire [31:0]                     s_axil_wdata,
@@ -33,7 +33,7 @@ module wavecore #(
     output wire [1:0]                      s_axil_bresp,
     output wire                            s_axil_bvalid,
     input  wire                            s_axil_bready,
-    input  wire [7:0]                      s_axil_araddr,
+    input  wire [11:0]                     s_axil_araddr,
     input  wire                            s_axil_arvalid,
     output wire                            s_axil_arready,
     output wire [31:0]                     s_axil_rdata,
@@ -533,6 +533,6 @@ module wavecore #(
       .value_o (counter)
   );
 
-  wire unused = &{1'b0, eng_done_index, m_axi_bid, ring_ar_readys, ring_r_valids, 1'b0};
+  wire unused_core = &{1'b0, eng_done_index, m_axi_bid, ring_ar_readys, ring_r_valids, 1'b0};
 endmodule
 `default_nettype wire

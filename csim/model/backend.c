@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functional model as a struct wc_backend: creation, CSRs, observer, faults, debug access.
+// One core's functional model as a struct wc_backend: creation, CSRs, observer, faults, debug access.
 #include <string.h>
 
 #include "csim/model/model.h"
@@ -163,8 +163,9 @@ static void model_set_observer(struct wc_backend *backend, const struct wc_obser
 static void model_set_fault(struct wc_backend *backend, const struct wc_fault *fault)
 {
 	struct wc_model *model = model_of(backend);
+	bool is_mine = fault && fault->core == model->core;
 
-	model->planted = model->fault = fault ? *fault : (struct wc_fault){.kind = WC_FAULT_NONE};
+	model->planted = model->fault = is_mine ? *fault : (struct wc_fault){.kind = WC_FAULT_NONE};
 }
 
 static uint64_t model_cycle(struct wc_backend *backend)
@@ -194,7 +195,7 @@ static void model_free(struct wc_backend *backend)
 
 int model_event(struct wc_model *model, enum wc_event_kind kind, uint32_t index, uint64_t a, uint64_t b, struct wc_error *err)
 {
-	struct wc_event event = {.kind = kind, .command_index = index, .a = a, .b = b};
+	struct wc_event event = {.kind = kind, .core = model->core, .command_index = index, .a = a, .b = b};
 
 	if (model->observer.event && model->observer.event(model->observer.context, &event))
 		return wc_fail(err, WC_ERR_STOPPED, "stopped by the observer at command %u", index);
@@ -207,11 +208,6 @@ bool model_fault_strikes(struct wc_model *model, enum wc_fault_kind kind, uint32
 		return false;
 	model->fault.kind = WC_FAULT_NONE;
 	return true;
-}
-
-void wc_model_set_overlap(struct wc_backend *backend, bool overlap)
-{
-	model_of(backend)->overlap = overlap;
 }
 
 static const struct wc_backend_ops model_ops = {
@@ -246,10 +242,12 @@ static int check_params(const struct wc_device_params *params, const struct wc_m
 		return wc_fail(err, WC_ERR_INPUT, "bus of %u bytes: one of 16, 32, 64, 128", params->bus_bytes);
 	if (params->bus_bytes != memory->bus_bytes)
 		return wc_fail(err, WC_ERR_INPUT, "bus of %u bytes, the memory has one of %u", params->bus_bytes, memory->bus_bytes);
+	if (params->cores != 1 && params->cores != MODEL_CORES_MAX)
+		return wc_fail(err, WC_ERR_INPUT, "%d cores: 1 or %d", params->cores, MODEL_CORES_MAX);
 	return 0;
 }
 
-struct wc_backend *wc_model_create(const struct wc_device_params *params, struct wc_memory *memory, struct wc_error *err)
+struct wc_model *model_core_create(const struct wc_device_params *params, struct wc_memory *memory, int core, struct wc_error *err)
 {
 	struct wc_model *model;
 
@@ -261,6 +259,7 @@ struct wc_backend *wc_model_create(const struct wc_device_params *params, struct
 		return NULL;
 	}
 	model->base = (struct wc_backend){&model_ops, *params, memory};
+	model->core = core;
 	model->simd_code = wc_simd_code;
 	model->buffer = wc_alloc(params->buffer_bytes, 1);
 	if (!model->buffer) {
@@ -270,7 +269,7 @@ struct wc_backend *wc_model_create(const struct wc_device_params *params, struct
 	if (model_tile_init(&model->tile, params, err))
 		goto free_model;
 	model_reset(&model->base, 0, err);
-	return &model->base;
+	return model;
 
 free_model:
 	model_free(&model->base);

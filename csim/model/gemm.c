@@ -58,7 +58,15 @@ struct gemm {
 static int probe(const struct gemm *gemm, enum wc_probe_kind kind, int wave, int index, int count)
 {
 	const struct wc_observer *observer = &gemm->model->observer;
-	struct wc_probe probe = {.kind = kind, .command_index = gemm->index, .wave = wave, .index = index, .count = count, .bits = gemm->model->tile.bits};
+	struct wc_probe probe = {
+		.kind = kind,
+		.core = gemm->model->core,
+		.command_index = gemm->index,
+		.wave = wave,
+		.index = index,
+		.count = count,
+		.bits = gemm->model->tile.bits,
+	};
 
 	if (observer->probe(observer->context, &probe))
 		return wc_fail(gemm->err, WC_ERR_STOPPED, "stopped by the observer in GEMM command %u", gemm->index);
@@ -206,7 +214,7 @@ static model_result drain(const struct gemm *gemm)
 	row_walk_init(&walk, command, command->out_base);
 	for (int m = 0; m < command->m_rows; m++) {
 		const float *sums = model->tile.acc + m * gemm->stride;
-		struct wc_tile_row row = {.command_index = gemm->index, .row = m, .count = command->n_cols, .is_fp32 = is_fp32, .bits = bits};
+		struct wc_tile_row row = {.core = model->core, .command_index = gemm->index, .row = m, .count = command->n_cols, .is_fp32 = is_fp32, .bits = bits};
 
 		if (walk.ended || !model_in_buffer(model, walk.address, (uint64_t)command->n_cols * element_bytes))
 			return WC_STATUS_BUFFER_RANGE;

@@ -89,8 +89,7 @@ static bool ready(const struct wc_model *model, const struct model_queue *queue)
 	return true;
 }
 
-// Next in a repeatable sequence (Marsaglia's xorshift64).
-static uint64_t draw(uint64_t *state)
+uint64_t model_draw(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -109,7 +108,7 @@ static int choose(struct wc_model *model)
 			candidates[count++] = engine;
 	if (count == 0)
 		return -1;
-	return candidates[count == 1 ? 0 : draw(&model->random) % count];
+	return candidates[count == 1 ? 0 : model_draw(&model->random) % count];
 }
 
 static model_result execute(struct wc_model *model, const struct model_queued *queued, struct wc_error *err)
@@ -175,6 +174,11 @@ static int run_one(struct wc_model *model, enum model_engine engine, struct wc_e
 	model->done++;
 	strike_memory(model, queued.index);
 	return model_event(model, WC_EVENT_COMMAND_END, queued.index, queued.command[0], 0, err);
+}
+
+bool model_has_work(const struct wc_model *model)
+{
+	return model->run && model->status == WC_STATUS_OK && model->done != model->tail;
 }
 
 int model_issue(struct wc_model *model, uint64_t max_commands, struct wc_error *err)

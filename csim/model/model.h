@@ -6,7 +6,8 @@
 // of convolutions. Commands take no time: a run's results, errors, events, bytes and functional counters are the RTL's, its
 // cycles are not there (they read 0).
 //
-//   backend.c   struct wc_backend, CSRs
+//   cores.c     one core or two on one memory
+//   backend.c   struct wc_backend of one core, CSRs
 //   issue.c     ring, order of execution
 //   check.c     what the sequencer checks
 //   transfer.c  LOAD, STORE
@@ -27,7 +28,7 @@
 // What executing a command returns: 0, an enum wc_status (> 0) that stops the device, or an enum wc_result (< 0) that ends step().
 typedef int model_result;
 
-enum { MODEL_QUEUE_DEPTH = 4 };
+enum { MODEL_QUEUE_DEPTH = 4, MODEL_CORES_MAX = 2 };
 
 struct model_queued {
 	uint32_t index;
@@ -52,8 +53,10 @@ struct model_tile {
 	uint32_t *bits;                // one row for callbacks
 };
 
+// A core. Alone it is the device.
 struct wc_model {
 	struct wc_backend base; // first
+	int core;               // its number
 	uint8_t *buffer;        // global buffer, base.params.buffer_bytes
 	struct model_tile tile;
 	const struct wc_simd_code *simd_code; // the micro-programs; a test may put a changed copy here
@@ -82,8 +85,15 @@ struct wc_model {
 };
 
 // Execute in any order that the waits and the queues allow, drawn from the reset seed, instead of in program order. A
-// program whose waits are complete gives the same results. Takes effect at the next command.
+// program whose waits are complete gives the same results. With two cores, which one comes next is drawn too; else they take turns. Takes
+// effect at the next command.
 void wc_model_set_overlap(struct wc_backend *backend, bool overlap);
+
+// One core. model_issue() makes progress while model_has_work().
+struct wc_model *model_core_create(const struct wc_device_params *params, struct wc_memory *memory, int core, struct wc_error *err);
+bool model_has_work(const struct wc_model *model);
+// Next in a repeatable sequence (Marsaglia's xorshift64); the state must not be 0.
+uint64_t model_draw(uint64_t *state);
 
 // Execute up to `max_commands` commands.
 int model_issue(struct wc_model *model, uint64_t max_commands, struct wc_error *err);

@@ -11,7 +11,7 @@
 
 #define WC_RTL_SYMBOL "wc_rtl"
 
-enum { WC_RTL_ABI = 5 }; // changes with anything in this file, backend.h or memory.h that both sides use
+enum { WC_RTL_ABI = 6 }; // changes with anything in this file, backend.h or memory.h that both sides use
 
 struct wc_rtl_setup {
 	struct wc_memory *memory; // borrowed

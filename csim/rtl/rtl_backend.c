@@ -82,15 +82,23 @@ static uint64_t cycle(struct wc_backend *backend)
 	return of(backend)->rtl->cycle(of(backend)->model);
 }
 
+// Whether a range lies inside one core's buffer.
+static bool in_buffer(const struct wc_backend *backend, uint32_t address, uint32_t count)
+{
+	uint32_t bytes = backend->params.buffer_bytes;
+
+	return address / bytes < (uint32_t)backend->params.cores && (uint64_t)address % bytes + count <= bytes;
+}
+
 static void buffer_read(struct wc_backend *backend, uint32_t address, void *bytes, uint32_t count)
 {
-	assert((uint64_t)address + count <= backend->params.buffer_bytes);
+	assert(in_buffer(backend, address, count));
 	of(backend)->rtl->buffer_read(of(backend)->model, address, bytes, count);
 }
 
 static void buffer_write(struct wc_backend *backend, uint32_t address, const void *bytes, uint32_t count)
 {
-	assert((uint64_t)address + count <= backend->params.buffer_bytes);
+	assert(in_buffer(backend, address, count));
 	of(backend)->rtl->buffer_write(of(backend)->model, address, bytes, count);
 }
 
@@ -134,6 +142,7 @@ static int check_params(const struct wc_device_params *want, const struct wc_dev
 		{ "buffer bytes", want->buffer_bytes, have->buffer_bytes },
 		{ "bus bytes", want->bus_bytes, have->bus_bytes },
 		{ "memory ports", want->mem_ports, have->mem_ports },
+		{ "cores", want->cores, have->cores },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

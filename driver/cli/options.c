@@ -254,6 +254,7 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 		.buffer_bytes = (uint32_t)buffer,
 		.bus_bytes = (uint32_t)bus,
 		.mem_ports = (uint32_t)ports,
+		.cores = 1,
 	};
 	problem->plan = (struct plan_options){
 		.batch = (int)batch,

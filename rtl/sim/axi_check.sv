@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches one AXI4 port of the device: what a manager must keep, and what this one promises beyond it. Simulation only.
+// Watches one AXI4 port of the device, or of a core: what a manager must keep, and what this one promises beyond it. Simulation only.
 `default_nettype none
 
 module axi_check #(
-    parameter integer BusBytes = 16
+    parameter integer BusBytes = 16,
+    parameter integer IdBits   = 1
 ) (
     input wire                  clk_i,
     input wire                  rst_ni,
@@ -12,7 +13,7 @@ module axi_check #(
     input wire [63:0]           mem_base_i,
     input wire [63:0]           mem_limit_i,
 
-    input wire                  arid,
+    input wire [IdBits-1:0]     arid,
     input wire [63:0]           araddr,
     input wire [7:0]            arlen,
     input wire                  arvalid,
@@ -20,6 +21,7 @@ module axi_check #(
     input wire                  rlast,
     input wire                  rvalid,
     input wire                  rready,
+    input wire [IdBits-1:0]     awid,
     input wire [63:0]           awaddr,
     input wire [7:0]            awlen,
     input wire                  awvalid,
@@ -67,7 +69,8 @@ module axi_check #(
   ar_stable : assert property (@(posedge clk_i) disable iff (!rst_ni)
       arvalid && !arready |=> arvalid && $stable(araddr) && $stable(arlen) && $stable(arid))
   else $error("AR changed while stalled");
-  aw_stable : assert property (@(posedge clk_i) disable iff (!rst_ni) awvalid && !awready |=> awvalid && $stable(awaddr) && $stable(awlen))
+  aw_stable : assert property (@(posedge clk_i) disable iff (!rst_ni) 
+      awvalid && !awready |=> awvalid && $stable(awaddr) && $stable(awlen) && $stable(awid))
   else $error("AW changed while stalled");
   w_stable : assert property (@(posedge clk_i) disable iff (!rst_ni)
       wvalid && !wready |=> wvalid && $stable(wdata) && $stable(wstrb) && $stable(wlast))

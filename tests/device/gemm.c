@@ -129,6 +129,6 @@ void buffer_fill_halves(struct bench *b, uint64_t *rng, uint32_t address, uint32
 	for (uint32_t i = 0; i < bytes / 2; i++)
 		// Sign, exponent 2^-6 .. 2^1, any fraction; one in sixteen is zero.
 		halves[i] = random_in(rng, 0, 15) == 0 ? 0 : random_in(rng, 0, 1) << 15 | random_in(rng, 9, 16) << 10 | random_in(rng, 0, 1023);
-	b->backend->ops->buffer_write(b->backend, address, halves, bytes);
+	bench_buffer_write(b, address, halves, bytes);
 	free(halves);
 }

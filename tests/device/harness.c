@@ -16,12 +16,15 @@ enum { DATA_BYTES = 1 << 20, STEP_CYCLES = 20000000 };
 // Parameters from the configuration's name.
 static struct wc_device_params params_of(const char *config)
 {
-	struct wc_device_params p = { .acc_rows = 256, .mem_ports = 1 };
-	int n = sscanf(config, "r%dc%d-b%u-w%u-m%d", &p.rows, &p.cols, &p.buffer_bytes, &p.bus_bytes, &p.mac_stages);
+	struct wc_device_params p = { .acc_rows = 256, .mem_ports = 1, .cores = 1 };
+	int at = 0, n = sscanf(config, "r%dc%d-b%u-w%u-%n", &p.rows, &p.cols, &p.buffer_bytes, &p.bus_bytes, &at);
 
-	if (n == 4)
-		n = sscanf(config, "r%*dc%*d-b%*u-w%*u-p%u-m%d", &p.mem_ports, &p.mac_stages) + 3;
-	cr_assert(n == 5, "bad configuration name '%s'", config);
+	cr_assert(n == 4 && at, "bad configuration name '%s'", config);
+	if (sscanf(config + at, "p%u-", &p.mem_ports) == 1)
+		at += 3;
+	if (sscanf(config + at, "c%d-", &p.cores) == 1)
+		at += 3;
+	cr_assert(sscanf(config + at, "m%d-", &p.mac_stages) == 1, "bad configuration name '%s'", config);
 	return p;
 }
 
@@ -31,6 +34,8 @@ static void open_memory(struct bench *b, const char *config)
 
 	memset(b, 0, sizeof *b);
 	b->params = params_of(config);
+	if (b->params.cores == 2)
+		regions[WC_CLASS_MASK] = regions[WC_CLASS_IO] = DATA_BYTES + RING_SLOTS * WC_COMMAND_BYTES;
 	cr_assert(wc_memory_init(&b->memory, b->params.bus_bytes, regions, &b->err) == 0, "%s", b->err.text);
 	b->data = b->memory.regions[WC_CLASS_ACTIVATION].base;
 	b->data_bytes = DATA_BYTES;
@@ -64,6 +69,20 @@ void bench_open_model(struct bench *b, const char *config, uint64_t seed)
 	start_backend(b, seed);
 }
 
+void bench_core(struct bench *view, const struct bench *b, int core)
+{
+	const struct wc_region *region = &b->memory.regions[core == 0 ? WC_CLASS_MASK : WC_CLASS_IO];
+
+	*view = *b;
+	view->core = core;
+	view->memory.data += region->base - b->memory.base;
+	view->memory.base = region->base;
+	view->memory.bytes = region->bytes;
+	view->data = region->base;
+	view->ring = region->base + DATA_BYTES;
+	bench_start(view);
+}
+
 void bench_close(struct bench *b)
 {
 	wc_backend_free(b->backend);
@@ -88,12 +107,12 @@ void bench_start(struct bench *b)
 
 uint32_t bench_csr(struct bench *b, enum wc_csr csr)
 {
-	return b->backend->ops->csr_read(b->backend, csr);
+	return b->backend->ops->csr_read(b->backend, WC_CSR_CORE(b->core) + csr);
 }
 
 void bench_set_csr(struct bench *b, enum wc_csr csr, uint32_t value)
 {
-	b->backend->ops->csr_write(b->backend, csr, value);
+	b->backend->ops->csr_write(b->backend, WC_CSR_CORE(b->core) + csr, value);
 }
 
 uint64_t bench_counter(struct bench *b, enum wc_counter counter)
@@ -113,6 +132,16 @@ void bench_check_causes(struct bench *b)
 	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
 		sum += bench_counter(b, causes[i]);
 	cr_assert(sum == cycles, "the causes add up to %" PRIu64 " cycles of %" PRIu64, sum, cycles);
+}
+
+void bench_buffer_read(struct bench *b, uint32_t address, void *bytes, uint32_t count)
+{
+	b->backend->ops->buffer_read(b->backend, (uint32_t)b->core * b->params.buffer_bytes + address, bytes, count);
+}
+
+void bench_buffer_write(struct bench *b, uint32_t address, const void *bytes, uint32_t count)
+{
+	b->backend->ops->buffer_write(b->backend, (uint32_t)b->core * b->params.buffer_bytes + address, bytes, count);
 }
 
 uint32_t bench_issue(struct bench *b, const void *command)

@@ -17,6 +17,8 @@
 // The same with two memory ports.
 #define CONFIG_TWO "r16c16-b65536-w16-p2-m1-dpi"
 #define CONFIG_SMALL_TWO "r8c4-b16384-w32-p2-m2-rtl-rand"
+// The small one with two cores.
+#define CONFIG_CORES "r8c4-b16384-w32-c2-m2-rtl-rand"
 
 enum { RING_SLOTS = 16 };
 
@@ -24,6 +26,7 @@ struct bench {
 	struct wc_memory memory;
 	struct wc_backend *backend;
 	struct wc_device_params params;
+	int core;         // which one the calls below drive
 	uint64_t ring;    // address
 	uint64_t data;    // address of the region `activation`, where tests put what they like
 	uint64_t data_bytes;
@@ -45,6 +48,9 @@ union command {
 void bench_open(struct bench *b, const char *config, const struct wc_rtl_options *options, uint64_t seed);
 // The same around the functional C model.
 void bench_open_model(struct bench *b, const char *config, uint64_t seed);
+// Another view of a device of two cores: of one core, with a part of the memory of its own, whose last bytes are its ring; and that core is
+// started in it. The whole of core 0's is counted as WC_CLASS_MASK, of core 1's as WC_CLASS_IO. Only the memory's owner counts and is closed.
+void bench_core(struct bench *view, const struct bench *b, int core);
 void bench_close(struct bench *b);
 // Set the registers up and run; after a reset of the backend, or a soft reset.
 void bench_start(struct bench *b);
@@ -54,6 +60,10 @@ void bench_set_csr(struct bench *b, enum wc_csr csr, uint32_t value);
 uint64_t bench_counter(struct bench *b, enum wc_counter counter);
 // Every cycle so far was counted by one cause. The device must be idle or stopped.
 void bench_check_causes(struct bench *b);
+
+// Debug access to the core's buffer.
+void bench_buffer_read(struct bench *b, uint32_t address, void *bytes, uint32_t count);
+void bench_buffer_write(struct bench *b, uint32_t address, const void *bytes, uint32_t count);
 
 // Write a command into the ring; run() tells the device of it. Waits until a slot is free when the ring is full. Returns its index.
 uint32_t bench_issue(struct bench *b, const void *command);

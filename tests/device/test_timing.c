@@ -190,7 +190,7 @@ Test(timing, a_waveform_of_a_window_is_written_and_changes_nothing)
 
 Test(timing, a_library_without_waveforms_refuses_to_record)
 {
-	struct wc_device_params params = { 16, 16, 256, 1, 65536, 16, 1 };
+	struct wc_device_params params = { 16, 16, 256, 1, 65536, 16, 1, 1 };
 	const char *dir = getenv("WC_RTL");
 	struct wc_rtl_options options = { .waveform = "nowhere.fst" };
 	struct wc_memory memory;

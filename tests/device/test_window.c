@@ -202,7 +202,7 @@ Test(window, moves_inward_at_the_edges)
 
 static void expect_refusal(const char *config, const struct wc_rtl_options *options, const char *text)
 {
-	struct wc_device_params params = { 16, 16, 256, 1, 65536, 16, 1 };
+	struct wc_device_params params = { 16, 16, 256, 1, 65536, 16, 1, 1 };
 	struct wc_rtl_options o = *options;
 	const char *dir = getenv("WC_RTL");
 	uint64_t regions[WC_CLASS_COUNT] = { 0 };
@@ -211,7 +211,7 @@ static void expect_refusal(const char *config, const struct wc_rtl_options *opti
 	char library[256];
 
 	if (!strncmp(config, "r8c4", 4))
-		params = (struct wc_device_params){ 8, 4, 256, 2, 16384, 32, 1 };
+		params = (struct wc_device_params){ 8, 4, 256, 2, 16384, 32, 1, 1 };
 	snprintf(library, sizeof library, "%s/%s/wc_rtl.so", dir ? dir : "build/rtl", config);
 	o.library = library;
 	cr_assert(wc_memory_init(&memory, params.bus_bytes, regions, &err) == 0);

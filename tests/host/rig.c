@@ -49,7 +49,8 @@ static void finish(struct rig *rig)
 			   .mac_stages = 1,
 			   .buffer_bytes = schedule->buffer_bytes,
 			   .bus_bytes = schedule->bus_bytes,
-			   .mem_ports = 1},
+			   .mem_ports = 1,
+			   .cores = 1},
 		.overlap = true,
 	};
 	cr_assert_eq(data_init(&rig->data, &rig->net, schedule->batch, &data, &rig->err), 0, "%s", rig->err.text);

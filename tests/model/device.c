@@ -9,7 +9,7 @@
 #include "tests/seed.h"
 #include "traces/splitmix.h"
 
-const struct wc_device_params device_small = {.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16};
+const struct wc_device_params device_small = {.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16, .cores = 1};
 
 TESTS_ONE_SEED("tests/model", 1)
 

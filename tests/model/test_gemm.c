@@ -63,7 +63,7 @@ static int count_row(void *context, const struct wc_tile_row *row)
 
 static void layer_open(struct layer *layer, struct golden_conv conv, int rows, int cols, int acc_rows, bool merge, uint64_t state)
 {
-	struct wc_device_params params = {.rows = rows, .cols = cols, .acc_rows = acc_rows, .mac_stages = 1, .buffer_bytes = 1 << 20, .bus_bytes = 16};
+	struct wc_device_params params = {.rows = rows, .cols = cols, .acc_rows = acc_rows, .mac_stages = 1, .buffer_bytes = 1 << 20, .bus_bytes = 16, .cores = 1};
 	struct wc_observer observer = {.context = layer, .tile_row = count_row};
 	struct lowering *lowering = &layer->lowering;
 

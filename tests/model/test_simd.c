@@ -12,10 +12,10 @@
 _Static_assert(WC_SIMD_PROGRAMS == 21, "the limit of field `program` in commands.def follows the programs");
 
 static const struct wc_device_params params_of_lanes[] = {
-	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16},  // 8 lanes
-	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 32768, .bus_bytes = 32},  // 16
-	{.rows = 16, .cols = 16, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 65536, .bus_bytes = 16}, // 32
-	{.rows = 128, .cols = 128, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 1048576, .bus_bytes = 128}, // 256
+	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16, .cores = 1},  // 8 lanes
+	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 32768, .bus_bytes = 32, .cores = 1},  // 16
+	{.rows = 16, .cols = 16, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 65536, .bus_bytes = 16, .cores = 1}, // 32
+	{.rows = 128, .cols = 128, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 1048576, .bus_bytes = 128, .cores = 1}, // 256
 };
 
 // Sums of a group stand in its first lane; the others hold what the lanes had.

@@ -9,7 +9,7 @@
 #include "csim/golden/norm.h"
 #include "tests/model/simd_nest.h"
 
-static const struct wc_device_params params = {.rows = 16, .cols = 8, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 65536, .bus_bytes = 16};
+static const struct wc_device_params params = {.rows = 16, .cols = 8, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 65536, .bus_bytes = 16, .cores = 1};
 
 enum { LANES = 16 };
 // Places in the buffer.

@@ -158,7 +158,7 @@ static uint16_t element(const uint8_t *buffer, const struct block *block, int in
 
 Test(walks, random_commands_agree_with_the_text)
 {
-	const struct wc_device_params params = {.rows = ROWS, .cols = COLS, .acc_rows = ACC_ROWS, .mac_stages = 1, .buffer_bytes = BUFFER_BYTES, .bus_bytes = 16};
+	const struct wc_device_params params = {.rows = ROWS, .cols = COLS, .acc_rows = ACC_ROWS, .mac_stages = 1, .buffer_bytes = BUFFER_BYTES, .bus_bytes = 16, .cores = 1};
 	uint64_t state = device_seed() + 100;
 	struct device device;
 	uint8_t *buffer = malloc(BUFFER_BYTES);

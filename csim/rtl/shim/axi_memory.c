@@ -78,8 +78,9 @@ static void accept_write(struct axi_memory *am)
 	const struct axi_port *p = &am->port;
 	uint32_t beats = *p->awlen + 1u;
 
-	push(&am->writes, (struct axi_burst){ .addr = address(p->awaddr), .beats = beats });
+	push(&am->writes, (struct axi_burst){ .addr = address(p->awaddr), .beats = beats, .id = *p->awid });
 	am->accepted.write = true;
+	am->accepted.write_id = *p->awid;
 	am->accepted.addr_write = address(p->awaddr);
 	am->accepted.bytes_write = beats * am->memory->bus_bytes;
 }
@@ -129,7 +130,7 @@ static void beat_written(struct axi_memory *am, uint64_t cycle)
 	}
 	burst->addr += memory->bus_bytes;
 	if (--burst->beats == 0) {
-		push(&am->answers, (struct axi_burst){ .due = cycle + latency(am), .resp = burst->resp });
+		push(&am->answers, (struct axi_burst){ .due = cycle + latency(am), .id = burst->id, .resp = burst->resp });
 		am->writes.head++;
 	}
 }
@@ -147,6 +148,7 @@ void axi_memory_cycle(struct axi_memory *am, uint64_t cycle)
 		offer_beat(am);
 	if (!*p->bvalid && !is_empty(&am->answers) && cycle >= head(&am->answers)->due && (chance >> 2 & 3)) {
 		*p->bvalid = 1;
+		*p->bid = head(&am->answers)->id;
 		*p->bresp = head(&am->answers)->resp;
 	}
 	*p->arready = !is_full(&am->reads) && (chance >> 4 & 3);

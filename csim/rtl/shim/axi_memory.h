@@ -25,12 +25,12 @@ struct axi_port {
 	const void *araddr; // 8 bytes, on any boundary
 	uint8_t *rid, *rresp, *rlast, *rvalid, *rready;
 	uint32_t *rdata;
-	uint8_t *awlen, *awvalid, *awready;
+	uint8_t *awid, *awlen, *awvalid, *awready;
 	const void *awaddr; // 8 bytes, on any boundary
 	uint8_t *wlast, *wvalid, *wready;
 	uint32_t *wdata;
 	const void *wstrb; // bus_bytes / 8 bytes
-	uint8_t *bresp, *bvalid, *bready;
+	uint8_t *bid, *bresp, *bvalid, *bready;
 };
 
 enum { AXI_MEMORY_BURSTS = 64 }; // outstanding, each way; further addresses are not accepted
@@ -46,10 +46,21 @@ struct axi_queue {
 	uint32_t head, tail;
 };
 
+// What the device's IDs say (rtl/wavecore_cores.v, rtl/axi_read.v): whose burst it is, and of a read whether it fetches commands.
+static inline int axi_id_core(uint8_t id)
+{
+	return id >> 1;
+}
+
+static inline bool axi_id_is_ring(uint8_t id)
+{
+	return !(id & 1);
+}
+
 // What was accepted in the last cycle, for traces.
 struct axi_accepted {
 	bool read, write; // a burst's address
-	uint8_t read_id;
+	uint8_t read_id, write_id;
 	uint64_t addr_read, addr_write;
 	uint32_t bytes_read, bytes_write;
 };

@@ -30,6 +30,7 @@ static int report_drain(const struct events *events, uint64_t cycle)
 
 	return events->observer.tile_row(events->observer.context, &(struct wc_tile_row){
 		.cycle = cycle,
+		.core = t->core,
 		.command_index = *t->drain_cmd,
 		.row = *t->drain_row,
 		.count = *t->drain_cols,
@@ -47,7 +48,8 @@ static int report_commands(const struct events *events, uint64_t cycle, enum wc_
 
 		if (!(engines >> e & 1))
 			continue;
-		ret = emit(events, &(struct wc_event){ .kind = kind, .cycle = cycle, .command_index = index[e], .a = is_simd ? WC_OP_SIMD : opcodes[e] });
+		ret = emit(events, &(struct wc_event){ .kind = kind, .core = events->taps->core, .cycle = cycle, .command_index = index[e],
+							.a = is_simd ? WC_OP_SIMD : opcodes[e] });
 		if (ret)
 			return ret;
 	}
@@ -60,6 +62,7 @@ static int report_wave(const struct events *events, uint64_t cycle, enum wc_even
 
 	return emit(events, &(struct wc_event){
 		.kind = kind,
+		.core = t->core,
 		.cycle = cycle,
 		.command_index = *t->wave_cmd,
 		.a = *t->wave_index,
@@ -92,17 +95,19 @@ int events_bursts(const struct events *events, const struct axi_accepted *accept
 	const struct taps *t = events->taps;
 	int ret = 0;
 
-	if (accepted->read)
+	if (accepted->read && axi_id_core(accepted->read_id) == t->core)
 		ret = emit(events, &(struct wc_event){
 			.kind = WC_EVENT_BURST,
+			.core = t->core,
 			.cycle = cycle,
-			.command_index = accepted->read_id == 0 ? UINT32_MAX : t->ar_index[port],
+			.command_index = axi_id_is_ring(accepted->read_id) ? UINT32_MAX : t->ar_index[port],
 			.a = accepted->addr_read,
 			.b = accepted->bytes_read,
 		});
-	if (!ret && accepted->write)
+	if (!ret && accepted->write && axi_id_core(accepted->write_id) == t->core)
 		ret = emit(events, &(struct wc_event){
 			.kind = WC_EVENT_BURST,
+			.core = t->core,
 			.cycle = cycle,
 			.command_index = t->aw_index[port],
 			.write = true,

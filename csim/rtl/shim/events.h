@@ -18,7 +18,7 @@ void events_set_observer(struct events *events, const struct wc_observer *observ
 // Report what is set in both taps->events and the mask. Returns what an observer's callback returned, if not 0; the rest of the cycle is
 // not reported then.
 int events_report(const struct events *events, uint64_t cycle);
-// Report the bursts that the memory accepted on one of the device's ports in this cycle.
+// Report the core's bursts among those that the memory accepted on one of the device's ports in this cycle.
 int events_bursts(const struct events *events, const struct axi_accepted *accepted, int port, uint64_t cycle);
 
 #endif

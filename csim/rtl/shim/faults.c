@@ -12,7 +12,7 @@ static void set_lane_fault(struct faults *faults, uint32_t simd_bit, uint32_t re
 
 void faults_set(struct faults *faults, const struct wc_fault *fault)
 {
-	faults->fault = *fault;
+	faults->fault = fault->core == faults->taps->core ? *fault : (struct wc_fault){ .kind = WC_FAULT_NONE };
 	faults->due = false;
 	set_lane_fault(faults, 0, 0);
 }

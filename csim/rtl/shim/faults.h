@@ -8,7 +8,7 @@
 #include "csim/rtl/shim/state.h"
 #include "csim/rtl/shim/taps.h"
 
-struct faults {
+struct faults {                           // of one core
 	const struct taps *taps;          // borrowed
 	const struct device_state *state; // borrowed
 	struct wc_memory *memory;         // borrowed
@@ -20,7 +20,7 @@ struct faults {
 	int sel, side;
 };
 
-// Rejects nothing: a fault that names a place the device does not have never strikes.
+// Rejects nothing: a fault of another core, or one that names a place the device does not have, never strikes.
 void faults_set(struct faults *faults, const struct wc_fault *fault);
 // In every cycle while fault.kind is not NONE: before the cycle is reported, and after its clock edge.
 void faults_before(struct faults *faults, uint64_t cycle);

@@ -22,6 +22,7 @@ static int report_operands(const struct probes *probes, const struct wc_observer
 		widen(t->feed_b_bits, probes->state->cols, lanes);
 		ret = observer->probe(observer->context, &(struct wc_probe){
 			.kind = WC_PROBE_OPERAND_B,
+			.core = probes->taps->core,
 			.cycle = cycle,
 			.command_index = *t->feed_b_cmd,
 			.wave = (int)*t->feed_b_wave,
@@ -34,6 +35,7 @@ static int report_operands(const struct probes *probes, const struct wc_observer
 		widen(t->feed_a_bits, probes->state->rows, lanes);
 		ret = observer->probe(observer->context, &(struct wc_probe){
 			.kind = WC_PROBE_OPERAND_A,
+			.core = probes->taps->core,
 			.cycle = cycle,
 			.command_index = *t->wave_cmd,
 			.wave = (int)*t->wave_index,
@@ -56,6 +58,7 @@ static int report_accumulator(const struct probes *probes, const struct wc_obser
 		lanes[f->fault.column] ^= 1u << f->fault.bit % 32;
 	return observer->probe(observer->context, &(struct wc_probe){
 		.kind = WC_PROBE_ACCUMULATOR,
+		.core = probes->taps->core,
 		.cycle = cycle,
 		.command_index = *t->acc_cmd,
 		.wave = (int)*t->acc_wave,
@@ -88,6 +91,7 @@ static int report_column(struct probes *probes, const struct wc_observer *observ
 	probes->head++;
 	return observer->probe(observer->context, &(struct wc_probe){
 		.kind = WC_PROBE_COLUMN,
+		.core = probes->taps->core,
 		.cycle = cycle,
 		.command_index = oldest->command_index,
 		.wave = oldest->wave,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the simulated test bench (rtl/sim/wc_tb.sv) keeps the signals that traces, probes and faults look at. Filled once per model; each
-// pointer is the port of the same name. Wide ports are 32-bit words, least significant first.
+// Where the simulated test bench (rtl/sim/wc_tb.sv) keeps the signals that traces, probes and faults look at. Filled once per model and core; each
+// pointer is a core's part of the port of the same name. Wide ports are 32-bit words, least significant first.
 #ifndef WC_TAPS_H
 #define WC_TAPS_H
 
@@ -28,6 +28,7 @@ enum tap_level { TAP_IDLE = 1, TAP_STOPPED = 2, TAP_INTERRUPT = 4, TAP_MOVES = 8
 enum tap_engine { TAP_LOAD, TAP_GEMM, TAP_VECTOR, TAP_STORE, TAP_ENGINES };
 
 struct taps {
+	int core;
 	const uint32_t *events;
 	const uint8_t *levels, *waiting;
 	const uint32_t *begin_index, *end_index, *complete; // TAP_ENGINES words

@@ -26,12 +26,14 @@ static void describe(const struct taps *taps, int engine, char *text, size_t byt
 	snprintf(text, bytes, "%s: command %u waits for the engine, which is at work", engine_names[engine], taps->begin_index[engine]);
 }
 
-int watchdog_fail(const struct taps *taps, uint64_t cycle, unsigned bursts, struct wc_error *err)
+int watchdog_fail(const struct taps *taps, int cores, uint64_t cycle, unsigned bursts, struct wc_error *err)
 {
-	char engines[TAP_ENGINES][96];
+	char engines[TAP_ENGINES][96], who[16] = "the device";
 
 	for (int e = 0; e < TAP_ENGINES; e++)
 		describe(taps, e, engines[e], sizeof engines[e]);
-	return wc_fail(err, WC_ERR_SYSTEM, "the device has not moved for %d cycles (cycle %" PRIu64 "): %s; %s; %s; %s; %u bursts wait for the memory",
-		       WATCHDOG_CYCLES, cycle, engines[0], engines[1], engines[2], engines[3], bursts);
+	if (cores > 1)
+		snprintf(who, sizeof who, "core %d", taps->core);
+	return wc_fail(err, WC_ERR_SYSTEM, "%s has not moved for %d cycles (cycle %" PRIu64 "): %s; %s; %s; %s; %u bursts wait for the memory",
+		       who, WATCHDOG_CYCLES, cycle, engines[0], engines[1], engines[2], engines[3], bursts);
 }
