@@ -146,8 +146,6 @@ static int run_forked(const struct run_job *job, int jobs, struct expect *expect
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d jobs", jobs);
 	}
 	progress_start(&progress);
-	// Every step prints a line, which is enough.
-	progress.on = progress.on && !(job->train && !job->words->json);
 	while (running || (!result && next < count)) {
 		double done = 0;
 

@@ -226,7 +226,7 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	if (!status && outputs.paths[RUN_RESUME])
 		status = run_state_open(&state, job, index, outputs.paths[RUN_RESUME], &err);
 	if (!status && job->train)
-		status = train_steps_begin(&steps, job, name, &outputs, progress, context, &err);
+		status = train_steps_begin(&steps, job, name, &outputs, &err);
 	if (!status) {
 		struct run_options options = {
 			.schedule = schedule,
@@ -242,8 +242,8 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 			.dump = outputs.paths[RUN_DUMP],
 			.training = job->train ? &steps.training : NULL,
 			.resume = outputs.paths[RUN_RESUME] ? &state.resume : NULL,
-			.progress = job->train ? train_steps_progress : progress,
-			.progress_context = job->train ? &steps : context,
+			.progress = progress,
+			.progress_context = context,
 			.stop = job->stop,
 		};
 

@@ -31,15 +31,11 @@ struct train_steps {
 	float *losses;                     // [done], owned
 	int done;                          // steps
 	double step_from_s;                // when the present step began
-	run_progress *progress;
-	void *progress_context;
 	struct run_training training;      // for run_options
 };
 
-int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs, run_progress *progress,
-		      void *context, struct wc_error *err);
-// For run_options.progress: of all steps; `context` is the train_steps.
-void train_steps_progress(void *context, double fraction);
+int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs,
+		      struct wc_error *err);
 // Behind a run that ended with `status`: write the parameters, test them, and describe it all. `resume`: the file with what is finished, or NULL.
 // `status`, or what went wrong afterwards.
 int train_steps_end(struct train_steps *steps, const struct run_result *result, const char *resume, int status, json_t *object, struct wc_error *err);

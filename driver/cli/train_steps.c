@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/cli/train.h"
 #include "driver/host/clock.h"
@@ -34,21 +35,14 @@ static void step_done(void *context, int step, double loss)
 	steps->losses[step] = (float)loss;
 	steps->done = step + 1;
 	if (!steps->job->words->json) {
-		printf("%s: step %d of %d, loss %.9g, %.1f images/s\n", steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate);
+		// Over the progress line, which is shorter.
+		printf("%s%s: step %d of %d, loss %.9g, %.1f images/s\n", isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) ? "\r" : "", steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate);
 		fflush(stdout);
 	}
 	if (steps->curve) {
 		fprintf(steps->curve, "%d\t%.9g\t%.1f\n", steps->done, (double)steps->losses[step], rate);
 		fflush(steps->curve);
 	}
-}
-
-void train_steps_progress(void *context, double fraction)
-{
-	const struct train_steps *steps = context;
-
-	if (steps->progress)
-		steps->progress(steps->progress_context, (steps->done + fraction) / steps->training.steps);
 }
 
 static int open_curve(struct train_steps *steps, struct wc_error *err)
@@ -77,14 +71,14 @@ static int close_curve(struct train_steps *steps, struct wc_error *err)
 	return failed ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s'", steps->outputs->paths[RUN_CURVE]) : 0;
 }
 
-int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs, run_progress *progress,
-		      void *context, struct wc_error *err)
+int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs,
+		      struct wc_error *err)
 {
 	const char *save = outputs->paths[RUN_SAVE];
 	int result;
 
 	*steps = (struct train_steps){
-		.job = job, .outputs = outputs, .schedule = schedule, .step_from_s = clock_wall_s(), .progress = progress, .progress_context = context,
+		.job = job, .outputs = outputs, .schedule = schedule, .step_from_s = clock_wall_s(),
 		.training = {.steps = job->train->steps, .next_batch = next_batch, .step_done = step_done, .context = steps},
 	};
 	steps->losses = wc_alloc((size_t)job->train->steps, sizeof(*steps->losses));
