@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-enum { FINE_PARTS = 128 };
+enum {
+	FINE_PARTS = 128,
+	FAILURES_MAX = 8,
+};
 
 struct operand {
 	struct sched_policy *policy;
@@ -136,7 +139,9 @@ static bool is_too_large(const struct planner *planner, const struct operand *op
 // Make operands resident that the group uses more than once, as long as it fits while the others stay. `fit` is that of the group as it is.
 static int keep_resident(struct planner *planner, struct sched_group *group, struct operand *operands, int count, struct fit *fit)
 {
-	for (int i = 0; i < count; i++) {
+	int failures = 0; // one after the other: what is left is smaller, and saves less
+
+	for (int i = 0; i < count && failures < FAILURES_MAX; i++) {
 		struct fit trial;
 		int rc;
 
@@ -146,6 +151,7 @@ static int keep_resident(struct planner *planner, struct sched_group *group, str
 		rc = try_fit(planner, group, &trial);
 		if (rc < 0)
 			return rc;
+		failures = rc == PLAN_NO_FIT ? failures + 1 : 0;
 		if (rc == PLAN_NO_FIT)
 			*operands[i].policy = finest(&operands[i]);
 		else
