@@ -88,6 +88,21 @@ Test(train, losses_have_the_same_bits_on_the_rtl)
 	json_decref(rtl);
 }
 
+Test(train, a_step_is_exact_on_the_rtl_under_every_schedule)
+{
+	json_t *all = results_of("train --batch 3 --steps 1 --strips 3 --jobs 2 --json --schedule baseline,il,mbs-fs,mbs1,mbs2,overl,2ps,overl-h,2ps-h,hybrid"), *run;
+	size_t i;
+
+	cr_expect(json_is_true(json_object_get(all, "bit_identical")));
+	cr_expect_eq(json_array_size(json_object_get(all, "runs")), 10);
+	json_array_foreach(json_object_get(all, "runs"), i, run) {
+		cr_expect_eq(integer(run, "mismatched"), 0);
+		cr_expect(json_equal(json_object_get(run, "read_by_class"), json_object_get(run, "predicted_read_by_class")));
+		cr_expect(json_equal(json_object_get(run, "write_by_class"), json_object_get(run, "predicted_write_by_class")));
+	}
+	json_decref(all);
+}
+
 Test(train, it_prints_every_step_and_the_table)
 {
 	struct command command;
