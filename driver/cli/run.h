@@ -166,6 +166,8 @@ int run_compare_losses(json_t *const *results, int count, struct wc_error *err);
 int run_print(json_t *const *results, int count, int all, const struct run_words *words, FILE *file);
 // Whether a result belongs into tables: a run that did not begin, or in which something else than the device failed, has nothing to show.
 bool run_has_row(const json_t *result);
+// Columns for the names of all schedules; 0: none has a row.
+int run_names_width(json_t *const *results, int count);
 // What each moved, by class and direction, and in how many classes that is not what was predicted; nothing if none ran.
 void run_print_classes(json_t *const *results, int count, FILE *file);
 // The table of those that ran; nothing if none did.

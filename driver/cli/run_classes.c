@@ -38,15 +38,9 @@ static void print_direction(const json_t *result, const char *schedule, int widt
 
 void run_print_classes(json_t *const *results, int count, FILE *file)
 {
-	int width = (int)strlen("schedule"), rows = 0;
+	const int width = run_names_width(results, count);
 
-	for (int i = 0; i < count; i++) {
-		rows += run_has_row(results[i]);
-		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
-
-		width = width > length ? width : length;
-	}
-	if (!rows)
+	if (!width)
 		return;
 	fprintf(file, "\n%-*s %-5s", width, "schedule", "bytes");
 	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++)

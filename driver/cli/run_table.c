@@ -18,17 +18,24 @@ bool run_has_row(const json_t *result)
 	return exit != CLI_USAGE && exit != CLI_SYSTEM;
 }
 
-void run_print_table(json_t *const *results, int count, FILE *file)
+int run_names_width(json_t *const *results, int count)
 {
 	int width = (int)strlen("schedule"), rows = 0;
 
 	for (int i = 0; i < count; i++) {
-		rows += run_has_row(results[i]);
 		const int length = (int)strlen(json_string_value(json_object_get(results[i], "schedule")));
 
+		rows += run_has_row(results[i]);
 		width = width > length ? width : length;
 	}
-	if (!rows)
+	return rows ? width : 0;
+}
+
+void run_print_table(json_t *const *results, int count, FILE *file)
+{
+	const int width = run_names_width(results, count);
+
+	if (!width)
 		return;
 	fprintf(file, "%-*s %11s %11s %12s %12s %12s %9s %8s %8s %10s\n", width, "schedule", "cycles", "utilization", "DRAM read", "DRAM written",
 		"predicted", "buffer", "tiles", "differ", "host MAC/s");
