@@ -83,18 +83,28 @@ static bool is_wide(const struct lower *lower, const struct step *from)
 	return lower->program->net->nodes[from->node].group_channels > (int)wc_device_lanes(&lower->params);
 }
 
+// Sums over the step's rows, by `wide` of groups that are wider than the unit; stream 0 reads the normalization's input.
+static struct op *begin_sums(struct lower *lower, int step, enum wc_simd_program program, enum wc_simd_program wide, int *parts, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const struct rows rows = {from->lo, from->hi};
+	const struct simd_nest nest = lower_norm_nest(lower, from, is_wide(lower, from) ? wide : program, rows, lower->program->net->nodes[from->node].out.width);
+	struct op *op = begin(lower, step, &nest, parts, err);
+
+	if (op)
+		lower_norm_read(op, 0, SIMD_HALF, lower_norm_rows(lower, from, from->source, rows));
+	return op;
+}
+
 static int forward_sums(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct rows rows = {from->lo, from->hi};
-	const enum wc_simd_program program = is_wide(lower, from) ? WC_SIMD_NORM_SUMS_WIDE : WC_SIMD_NORM_SUMS;
-	const struct simd_nest nest = lower_norm_nest(lower, from, program, rows, lower->program->net->nodes[from->node].out.width);
 	int parts;
-	struct op *op = begin(lower, step, &nest, &parts, err);
+	struct op *op = begin_sums(lower, step, WC_SIMD_NORM_SUMS, WC_SIMD_NORM_SUMS_WIDE, &parts, err);
 
 	if (!op)
 		return WC_ERR_SYSTEM;
-	lower_norm_read(op, 0, SIMD_HALF, lower_norm_rows(lower, from, from->source, rows));
 	put_taps(op, 0, parts);
 	read_shift(lower, from, op, 1, from->source);
 	write_vectors(op, 3, lower_norm_rows(lower, from, from->result, rows));
@@ -105,14 +115,11 @@ static int backward_sums(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct rows rows = {from->lo, from->hi};
-	const enum wc_simd_program program = is_wide(lower, from) ? WC_SIMD_NORM_BACKWARD_SUMS_WIDE : WC_SIMD_NORM_BACKWARD_SUMS;
-	const struct simd_nest nest = lower_norm_nest(lower, from, program, rows, lower->program->net->nodes[from->node].out.width);
 	int parts;
-	struct op *op = begin(lower, step, &nest, &parts, err);
+	struct op *op = begin_sums(lower, step, WC_SIMD_NORM_BACKWARD_SUMS, WC_SIMD_NORM_BACKWARD_SUMS_WIDE, &parts, err);
 
 	if (!op)
 		return WC_ERR_SYSTEM;
-	lower_norm_read(op, 0, SIMD_HALF, lower_norm_rows(lower, from, from->source, rows));
 	lower_norm_read(op, 1, SIMD_HALF, lower_norm_rows(lower, from, from->operand, rows));
 	lower_norm_read(op, 2, SIMD_HALF, lower_vector_of(lower_norm_rows(lower, from, from->parameters, one), 0));
 	for (int i = 0; i < 3; i++)

@@ -13,7 +13,7 @@
 #include "csim/golden/half.h"
 #include "traces/npy.h"
 
-enum { PATH_BYTES = 4096 };
+enum { NAME_BYTES = 512, PATH_BYTES = 4096, ASIDE_BYTES = PATH_BYTES + 8 };
 
 static const char *const array_names[ARRAY_COUNT] = {"weight", "bias", "gamma", "beta"};
 static const char samples_name[] = "samples.npy";
@@ -29,12 +29,17 @@ static int path_of(char path[PATH_BYTES], const char *directory, const char *nam
 	return wc_fail(err, WC_ERR_INPUT, "the path '%.100s...' is longer than %d bytes", path, PATH_BYTES - 1);
 }
 
+static void array_name(char name[NAME_BYTES], const struct net_node *node, enum parameter_array array, enum form form)
+{
+	snprintf(name, NAME_BYTES, "%s.%s%s.npy", node->name, array_names[array], form_names[form]);
+}
+
 static int array_path(char path[PATH_BYTES], const char *directory, const struct net_node *node, enum parameter_array array, enum form form,
 		      struct wc_error *err)
 {
-	char name[512];
+	char name[NAME_BYTES];
 
-	snprintf(name, sizeof(name), "%s.%s%s.npy", node->name, array_names[array], form_names[form]);
+	array_name(name, node, array, form);
 	return path_of(path, directory, name, err);
 }
 
@@ -70,13 +75,13 @@ int parameters_prepare(const char *directory, struct wc_error *err)
 
 int parameters_names(const struct net *net, int (*each)(void *context, const char *name), void *context)
 {
-	char name[512];
+	char name[NAME_BYTES];
 	int result = each(context, samples_name);
 
 	for (int node = 0; node < net->node_count; node++)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
 			for (enum form form = 0; !result && program_array_count(&net->nodes[node], array) && form < FORM_COUNT; form++) {
-				snprintf(name, sizeof(name), "%s.%s%s.npy", net->nodes[node].name, array_names[array], form_names[form]);
+				array_name(name, &net->nodes[node], array, form);
 				result = each(context, name);
 			}
 	return result;
@@ -108,14 +113,14 @@ static int each_file(const struct optimizer *optimizer, uint64_t samples, const 
 	return result;
 }
 
-static void aside_of(char aside[PATH_BYTES + 8], const char *path)
+static void aside_of(char aside[ASIDE_BYTES], const char *path)
 {
-	snprintf(aside, PATH_BYTES + 8, "%s.new", path);
+	snprintf(aside, ASIDE_BYTES, "%s.new", path);
 }
 
 static int write_aside(const char *path, const struct npy_array *array, struct wc_error *err)
 {
-	char aside[PATH_BYTES + 8];
+	char aside[ASIDE_BYTES];
 
 	aside_of(aside, path);
 	return npy_write(aside, array, err);
@@ -123,7 +128,7 @@ static int write_aside(const char *path, const struct npy_array *array, struct w
 
 static int put_in_place(const char *path, const struct npy_array *array, struct wc_error *err)
 {
-	char aside[PATH_BYTES + 8];
+	char aside[ASIDE_BYTES];
 
 	(void)array;
 	aside_of(aside, path);
@@ -132,7 +137,7 @@ static int put_in_place(const char *path, const struct npy_array *array, struct 
 
 static int remove_aside(const char *path, const struct npy_array *array, struct wc_error *err)
 {
-	char aside[PATH_BYTES + 8];
+	char aside[ASIDE_BYTES];
 
 	(void)array;
 	(void)err;
