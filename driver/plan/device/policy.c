@@ -114,7 +114,7 @@ static int try_fit(struct planner *planner, struct sched_group *group, struct fi
 	return rc == WC_ERR_INPUT ? PLAN_NO_FIT : rc;
 }
 
-static struct sched_policy finest(const struct operand *operand)
+static struct sched_policy fine_policy(const struct operand *operand)
 {
 	return (struct sched_policy){ .slice = operand->fine };
 }
@@ -153,7 +153,7 @@ static int keep_resident(struct planner *planner, struct sched_group *group, str
 			return rc;
 		failures = rc == PLAN_NO_FIT ? failures + 1 : 0;
 		if (rc == PLAN_NO_FIT)
-			*operands[i].policy = finest(&operands[i]);
+			*operands[i].policy = fine_policy(&operands[i]);
 		else
 			*fit = trial;
 	}
@@ -174,7 +174,7 @@ static int halve(struct planner *planner, struct sched_group *group, struct oper
 		if (rc != PLAN_NO_FIT)
 			return rc;
 	}
-	*operand->policy = finest(operand);
+	*operand->policy = fine_policy(operand);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ static int coarsen(struct planner *planner, struct sched_group *group, struct op
 		return halve(planner, group, operands);
 	for (int i = 0; i < count; i++)
 		if (!operands[i].policy->resident)
-			*operands[i].policy = finest(&operands[i]);
+			*operands[i].policy = fine_policy(&operands[i]);
 	rc = coarsen(planner, group, operands, half);
 	return rc ? rc : coarsen(planner, group, operands + half, count - half);
 }
@@ -216,7 +216,7 @@ static void all_resident(struct operand *operands, int count)
 static void all_fine(struct operand *operands, int count)
 {
 	for (int i = 0; i < count; i++)
-		*operands[i].policy = finest(&operands[i]);
+		*operands[i].policy = fine_policy(&operands[i]);
 }
 
 // The operands of the group, the caller frees; NULL if memory runs out. Policies are cleared.
