@@ -175,3 +175,26 @@ void command_expect_output(const char *arguments, const char *name)
 	free(expected);
 	command_release(&command);
 }
+
+json_t *command_results(const char *arguments, const char *note)
+{
+	struct command command;
+	json_t *results;
+
+	command_run(&command, arguments);
+	cr_assert_eq(command.status, 0, "%s: %s", arguments, command.err);
+	if (note && *note)
+		cr_expect(strstr(command.err, note), "%s", command.err);
+	else if (note)
+		cr_expect_str_empty(command.err);
+	results = json_loads(command.out, 0, NULL);
+	cr_assert(results, "%s", command.out);
+	command_release(&command);
+	return results;
+}
+
+json_int_t command_integer(const json_t *object, const char *key)
+{
+	cr_assert(json_is_integer(json_object_get(object, key)), "%s", key);
+	return json_integer_value(json_object_get(object, key));
+}

@@ -4,6 +4,7 @@
 #ifndef WC_TESTS_CLI_COMMAND_H
 #define WC_TESTS_CLI_COMMAND_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -28,6 +29,11 @@ char *command_rerun(const struct command *command);
 void command_expect_error(const char *arguments, int status, const char *message);
 // Run, and compare stdout (status 0) with the file tests/cli/expected/NAME; WC_REFRESH=1 writes it anew.
 void command_expect_output(const char *arguments, const char *name);
+
+// Run, fail the test unless the status is 0, and parse stdout. `note`: what stderr contains; "": it is empty; NULL: it is not looked at.
+json_t *command_results(const char *arguments, const char *note);
+// A field that must be an integer.
+json_int_t command_integer(const json_t *object, const char *key);
 
 // Path of the scratch directory, relative to the project.
 const char *command_scratch(void);

@@ -17,29 +17,6 @@ TestSuite(resume, .fini = command_clean, .timeout = 240);
 #define RUN "run --net lenet --batch 1 --schedule mbs2 --arith dpi "
 #define TRAIN "train --net lenet --batch 1 --schedule mbs2 --arith dpi --steps 2 "
 
-static json_t *results_of(const char *arguments, const char *note)
-{
-	struct command command;
-	json_t *results;
-
-	command_run(&command, arguments);
-	cr_assert_eq(command.status, 0, "%s: %s", arguments, command.err);
-	if (note)
-		cr_expect(strstr(command.err, note), "%s", command.err);
-	else
-		cr_expect_str_empty(command.err);
-	results = json_loads(command.out, 0, NULL);
-	cr_assert(results, "%s", command.out);
-	command_release(&command);
-	return results;
-}
-
-static json_int_t integer(const json_t *object, const char *key)
-{
-	cr_assert(json_is_integer(json_object_get(object, key)), "%s", key);
-	return json_integer_value(json_object_get(object, key));
-}
-
 static json_int_t sum_of(const json_t *array, const char *key)
 {
 	json_int_t sum = 0;
@@ -47,7 +24,7 @@ static json_int_t sum_of(const json_t *array, const char *key)
 	size_t i;
 
 	json_array_foreach(array, i, entry)
-		sum += integer(entry, key);
+		sum += command_integer(entry, key);
 	return sum;
 }
 
@@ -75,19 +52,19 @@ static void write_state(const json_t *state, const char *key, json_int_t finishe
 Test(resume, repeats_what_the_rtl_said)
 {
 	static const char *const same[] = {"cycles", "counters", "phases", "layers", "by_class", "predicted_by_class", "digests", "checked", "macs", "commands"};
-	json_t *first = results_of(RUN "--resume state --json", NULL), *again = results_of(RUN "--resume state --json", "groups were finished before"), *state;
+	json_t *first = command_results(RUN "--resume state --json", ""), *again = command_results(RUN "--resume state --json", "groups were finished before"), *state;
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
 		cr_expect(json_equal(json_object_get(first, same[i]), json_object_get(again, same[i])), "%s", same[i]);
-	cr_expect_eq(sum_of(json_object_get(first, "layers"), "cycles"), integer(first, "cycles"));
-	cr_expect_eq(sum_of(json_object_get(first, "phases"), "cycles"), integer(first, "cycles"));
-	cr_expect_eq(sum_of(json_object_get(first, "phases"), "macs"), integer(first, "macs"));
+	cr_expect_eq(sum_of(json_object_get(first, "layers"), "cycles"), command_integer(first, "cycles"));
+	cr_expect_eq(sum_of(json_object_get(first, "phases"), "cycles"), command_integer(first, "cycles"));
+	cr_expect_eq(sum_of(json_object_get(first, "phases"), "macs"), command_integer(first, "macs"));
 	json_decref(again);
 	state = json_load_file(scratch_file("state"), 0, NULL);
-	cr_assert(state && integer(state, "finished") > 1);
+	cr_assert(state && command_integer(state, "finished") > 1);
 	write_state(state, NULL, 1);
 	json_decref(state);
-	again = results_of(RUN "--resume state --json", "note: schedule 'mbs2': 1 groups were finished before");
+	again = command_results(RUN "--resume state --json", "note: schedule 'mbs2': 1 groups were finished before");
 	cr_expect(json_equal(json_object_get(first, "digests"), json_object_get(again, "digests")));
 	cr_expect(json_equal(json_object_get(first, "by_class"), json_object_get(again, "by_class")));
 	json_decref(again);
@@ -140,11 +117,11 @@ Test(resume, refuses_a_position_that_the_run_has_not)
 
 Test(resume, knows_the_cycles_of_updates)
 {
-	json_t *first = results_of(TRAIN "--resume state --json", NULL), *again;
+	json_t *first = command_results(TRAIN "--resume state --json", ""), *again;
 
-	cr_assert(integer(first, "update_cycles") > 0);
-	again = results_of(TRAIN "--resume state --json", "groups were finished before");
-	cr_expect_eq(integer(again, "update_cycles"), integer(first, "update_cycles"));
+	cr_assert(command_integer(first, "update_cycles") > 0);
+	again = command_results(TRAIN "--resume state --json", "groups were finished before");
+	cr_expect_eq(command_integer(again, "update_cycles"), command_integer(first, "update_cycles"));
 	json_decref(again);
 	json_decref(first);
 }

@@ -25,28 +25,9 @@ TestSuite(train, .init = take_signals, .fini = command_clean, .timeout = 240);
 
 #define SMALL "train --backend model --batch 4 "
 
-static json_t *results_of(const char *arguments)
-{
-	struct command command;
-	json_t *results;
-
-	command_run(&command, arguments);
-	cr_assert_eq(command.status, 0, "%s: %s", arguments, command.err);
-	results = json_loads(command.out, 0, NULL);
-	cr_assert(results, "%s", command.out);
-	command_release(&command);
-	return results;
-}
-
-static json_int_t integer(const json_t *object, const char *key)
-{
-	cr_assert(json_is_integer(json_object_get(object, key)), "%s", key);
-	return json_integer_value(json_object_get(object, key));
-}
-
 Test(train, every_schedule_begins_with_the_same_parameters)
 {
-	json_t *all = results_of(SMALL "--schedule baseline,mbs2,hybrid --steps 2 --test 150 --json"), *run, *first;
+	json_t *all = command_results(SMALL "--schedule baseline,mbs2,hybrid --steps 2 --test 150 --json", NULL), *run, *first;
 	size_t i;
 
 	cr_expect(json_is_true(json_object_get(all, "bit_identical")));
@@ -60,29 +41,29 @@ Test(train, every_schedule_begins_with_the_same_parameters)
 		cr_expect_neq(json_real_value(json_array_get(losses, 0)), json_real_value(json_array_get(losses, 1)));
 		cr_expect(json_equal(json_array_get(losses, 1), json_object_get(run, "final_loss")));
 		cr_expect(json_is_real(accuracy) && json_real_value(accuracy) > 0 && json_real_value(accuracy) < 1);
-		cr_expect_eq(integer(run, "test_images"), 150);
-		cr_expect(integer(run, "steps") == 2 && integer(run, "steps_done") == 2 && integer(run, "samples_before") == 0);
+		cr_expect_eq(command_integer(run, "test_images"), 150);
+		cr_expect(command_integer(run, "steps") == 2 && command_integer(run, "steps_done") == 2 && command_integer(run, "samples_before") == 0);
 		cr_expect_eq(json_real_value(json_object_get(run, "lr")), 0.05);
 		cr_expect_gt(json_real_value(json_object_get(run, "update_wall_s")), 0);
 		cr_expect(json_is_null(json_object_get(run, "update_cycles")));
 		cr_expect_str_eq(json_string_value(json_object_get(run, "data")), "fashion-mnist");
 		cr_expect(json_equal(json_object_get(run, "by_class"), json_object_get(run, "predicted_by_class")));
 		cr_expect_gt(json_integer_value(json_object_get(json_object_get(run, "by_class"), "optimizer")), 0);
-		cr_expect_eq(integer(run, "mismatched"), 0);
+		cr_expect_eq(command_integer(run, "mismatched"), 0);
 	}
 	json_decref(all);
 }
 
 Test(train, losses_have_the_same_bits_on_the_rtl)
 {
-	json_t *model = results_of("train --backend model --batch 1 --steps 2 --schedule mbs2 --test 0 --json");
-	json_t *rtl = results_of("train --backend rtl --arith dpi --batch 1 --steps 2 --schedule mbs2 --json");
+	json_t *model = command_results("train --backend model --batch 1 --steps 2 --schedule mbs2 --test 0 --json", NULL);
+	json_t *rtl = command_results("train --backend rtl --arith dpi --batch 1 --steps 2 --schedule mbs2 --json", NULL);
 
 	cr_expect(json_equal(json_object_get(model, "losses"), json_object_get(rtl, "losses")));
 	cr_expect(json_equal(json_object_get(model, "digests"), json_object_get(rtl, "digests")));
 	cr_expect(json_equal(json_object_get(model, "by_class"), json_object_get(rtl, "by_class")));
-	cr_expect_gt(integer(rtl, "update_cycles"), 0);
-	cr_expect_lt(integer(rtl, "update_cycles"), integer(rtl, "cycles"));
+	cr_expect_gt(command_integer(rtl, "update_cycles"), 0);
+	cr_expect_lt(command_integer(rtl, "update_cycles"), command_integer(rtl, "cycles"));
 	cr_expect(json_is_null(json_object_get(rtl, "test_accuracy")));
 	json_decref(model);
 	json_decref(rtl);
@@ -90,13 +71,13 @@ Test(train, losses_have_the_same_bits_on_the_rtl)
 
 Test(train, a_step_is_exact_on_the_rtl_under_every_schedule)
 {
-	json_t *all = results_of("train --batch 3 --steps 1 --strips 3 --jobs 2 --json --schedule baseline,il,mbs-fs,mbs1,mbs2,overl,2ps,overl-h,2ps-h,hybrid"), *run;
+	json_t *all = command_results("train --batch 3 --steps 1 --strips 3 --jobs 2 --json --schedule baseline,il,mbs-fs,mbs1,mbs2,overl,2ps,overl-h,2ps-h,hybrid", NULL), *run;
 	size_t i;
 
 	cr_expect(json_is_true(json_object_get(all, "bit_identical")));
 	cr_expect_eq(json_array_size(json_object_get(all, "runs")), 10);
 	json_array_foreach(json_object_get(all, "runs"), i, run) {
-		cr_expect_eq(integer(run, "mismatched"), 0);
+		cr_expect_eq(command_integer(run, "mismatched"), 0);
 		cr_expect(json_equal(json_object_get(run, "read_by_class"), json_object_get(run, "predicted_read_by_class")));
 		cr_expect(json_equal(json_object_get(run, "write_by_class"), json_object_get(run, "predicted_write_by_class")));
 	}
@@ -119,12 +100,12 @@ Test(train, it_prints_every_step_and_the_table)
 
 Test(train, it_goes_on_where_it_stopped)
 {
-	json_t *whole = results_of(SMALL "--schedule mbs2 --steps 3 --test 0 --save whole --json"), *first, *rest;
+	json_t *whole = command_results(SMALL "--schedule mbs2 --steps 3 --test 0 --save whole --json", NULL), *first, *rest;
 	char line[1024];
 
-	first = results_of(SMALL "--schedule mbs2 --steps 1 --test 0 --save part --json");
-	rest = results_of(SMALL "--schedule mbs2 --steps 2 --test 0 --weights part --save rest --json");
-	cr_expect_eq(integer(rest, "samples_before"), 4);
+	first = command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save part --json", NULL);
+	rest = command_results(SMALL "--schedule mbs2 --steps 2 --test 0 --weights part --save rest --json", NULL);
+	cr_expect_eq(command_integer(rest, "samples_before"), 4);
 	for (size_t i = 0; i < 3; i++)
 		cr_expect(json_equal(json_array_get(json_object_get(whole, "losses"), i),
 				     i ? json_array_get(json_object_get(rest, "losses"), i - 1) : json_array_get(json_object_get(first, "losses"), 0)), "step %zu", i + 1);
@@ -144,7 +125,7 @@ Test(train, what_was_saved_before_stays_until_all_is_written)
 	struct command command;
 	char line[1024];
 
-	json_decref(results_of(SMALL "--schedule mbs2 --steps 1 --test 0 --save kept --json"));
+	json_decref(command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save kept --json", NULL));
 	// A directory where a file would be written aside.
 	snprintf(line, sizeof(line), "cd '%s' && cp -r kept copy && mkdir kept/fc5.bias.npy.new", command_scratch());
 	cr_assert_eq(system(line), 0);
@@ -178,7 +159,7 @@ Test(train, files_of_images_and_labels)
 	write_file("x.labels.npy", (struct npy_array){.type = NPY_INT64, .dims = 1, .shape = {6}, .data = labels});
 	command_expect_error(SMALL "--data x.npy", 2, "x.labels.npy: label 5 is 10, but network 'lenet' has classes 0 to 9");
 	write_file("y.npy", (struct npy_array){.type = NPY_UINT8, .dims = 1, .shape = {6}, .data = bytes});
-	run = results_of(SMALL "--data x.npy --labels y.npy --steps 3 --json");
+	run = command_results(SMALL "--data x.npy --labels y.npy --steps 3 --json", NULL);
 	cr_expect_str_eq(json_string_value(json_object_get(run, "data")), "file");
 	cr_expect_str_eq(json_string_value(json_object_get(run, "images")), "file");
 	cr_expect(json_is_null(json_object_get(run, "test_accuracy")));
@@ -229,8 +210,8 @@ Test(train, what_it_cannot_do_is_refused_by_name)
 
 Test(train, a_fault_in_a_later_step_is_found_and_its_rerun_line_repeats_it)
 {
-	json_t *one = results_of(SMALL "--schedule baseline --steps 1 --test 0 --json");
-	const long commands = (long)integer(one, "commands");
+	json_t *one = command_results(SMALL "--schedule baseline --steps 1 --test 0 --json", NULL);
+	const long commands = (long)command_integer(one, "commands");
 	struct command first = {0}, again;
 	char arguments[512], *rerun, *end;
 
@@ -299,8 +280,8 @@ Test(train, parameters_outlast_what_cannot_be_written)
 	command_run(&command, SMALL "--schedule mbs2 --steps 2 --test 0 --save s --curve /dev/full");
 	cr_expect(command.status == 3 && strstr(command.err, "cannot write '/dev/full'"), "%d %s", command.status, command.err);
 	command_release(&command);
-	run = results_of(SMALL "--schedule mbs2 --steps 1 --test 0 --weights s --json");
-	cr_expect_gt(integer(run, "samples_before"), 0);
+	run = command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --weights s --json", NULL);
+	cr_expect_gt(command_integer(run, "samples_before"), 0);
 	json_decref(run);
 }
 
@@ -322,7 +303,7 @@ Test(train, a_stop_keeps_what_is_done)
 	cr_expect(strstr(command.err, "schedule 'mbs2': interrupted after ") && strstr(command.err, " of 100000 steps") &&
 		  strstr(command.err, "the parameters are in s-mbs2") && strstr(command.err, "1 of 2 schedules have not begun"), "%s", command.err);
 	command_release(&command);
-	run = results_of(SMALL "--schedule mbs2 --steps 1 --weights s-mbs2 --test 0 --json");
-	cr_expect_eq(integer(run, "samples_before"), 4 * steps_in("c-mbs2.tsv"));
+	run = command_results(SMALL "--schedule mbs2 --steps 1 --weights s-mbs2 --test 0 --json", NULL);
+	cr_expect_eq(command_integer(run, "samples_before"), 4 * steps_in("c-mbs2.tsv"));
 	json_decref(run);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/seed.h"
+#include "traces/alloc.h"
 #include "traces/splitmix.h"
 
 const struct wc_device_params device_small = {.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16, .cores = 1};
@@ -148,4 +149,22 @@ struct wc_simd_command device_copy(uint32_t elements, uint32_t from, uint32_t to
 		.opcode = WC_OP_SIMD, .version = WC_COMMAND_VERSION, .program = WC_SIMD_COPY, .count_n = 1, .count_y = 1, .count_x = 1, .channels = elements,
 		.block = 1, .block_step = 1, .group = 1, .groups = 1, .taps_y = 1, .taps_x = 1, .y_size = 1, .x_size = 1, .s0_base = from, .s1_base = to,
 	};
+}
+
+size_t device_allocations(struct device *device, const struct wc_device_params *params)
+{
+	for (size_t nth = 1;; nth++) {
+		struct wc_error err;
+		struct wc_backend *backend;
+
+		wc_alloc_fail_nth(nth);
+		backend = wc_model_create(params, &device->memory, &err);
+		if (wc_alloc_fail_pending()) {
+			wc_backend_free(backend);
+			wc_alloc_fail_nth(0);
+			return nth;
+		}
+		cr_assert_null(backend);
+		cr_assert(strstr(err.text, "out of memory"));
+	}
 }

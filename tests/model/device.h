@@ -29,6 +29,8 @@ extern const struct wc_device_params device_small; // 8x4, 16 accumulator rows, 
 void device_open(struct device *device, const struct wc_device_params *params, uint64_t seed);
 void device_start(struct device *device, uint64_t seed);
 void device_close(struct device *device);
+// Make a model fail at each of its allocations in turn, with a message; the first number that is beyond them.
+size_t device_allocations(struct device *device, const struct wc_device_params *params);
 
 // Put a command into the ring, without and with running it to its end. The version and opcode are the caller's.
 void device_push(struct device *device, const void *command);

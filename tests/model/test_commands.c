@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tests/model/device.h"
-#include "traces/alloc.h"
 
 // A good command of each opcode.
 static void good_command(const struct device *device, uint8_t opcode, uint8_t *command)
@@ -410,19 +409,7 @@ Test(commands, wrong_parameters_and_failed_allocations_are_errors)
 		cr_assert_neq(err.text[0], 0);
 		err.text[0] = 0;
 	}
-	for (nth = 1;; nth++) {
-		struct wc_backend *backend;
-
-		wc_alloc_fail_nth(nth);
-		backend = wc_model_create(&device_small, &device.memory, &err);
-		if (wc_alloc_fail_pending()) {
-			wc_backend_free(backend);
-			break;
-		}
-		cr_assert_null(backend);
-		cr_assert(strstr(err.text, "out of memory"));
-	}
-	wc_alloc_fail_nth(0);
+	nth = device_allocations(&device, &device_small);
 	cr_assert_geq(nth, 9);
 	device_close(&device);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tests/model/device.h"
-#include "traces/alloc.h"
 
 enum { CORES = 2, ROUNDS = 4, PIECE_BYTES = 64, COMMANDS = 3 * ROUNDS, RING = 16 };
 
@@ -241,19 +240,7 @@ Test(cores, wrong_numbers_and_failed_allocations_are_errors)
 		cr_assert_null(wc_model_create(&params, &device.memory, &err));
 		cr_assert(strstr(err.text, "cores: 1 or 2"), "%s", err.text);
 	}
-	for (nth = 1;; nth++) {
-		struct wc_backend *backend;
-
-		wc_alloc_fail_nth(nth);
-		backend = wc_model_create(&two, &device.memory, &err);
-		if (wc_alloc_fail_pending()) {
-			wc_backend_free(backend);
-			break;
-		}
-		cr_assert_null(backend);
-		cr_assert(strstr(err.text, "out of memory"));
-	}
-	wc_alloc_fail_nth(0);
+	nth = device_allocations(&device, &two);
 	cr_assert_gt(nth, 17);
 	device_close(&device);
 }
