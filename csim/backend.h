@@ -19,6 +19,8 @@
 #include "csim/memory.h"
 #include "traces/error.h"
 
+enum { WC_CORES_MAX = 2 };
+
 struct wc_device_params {
 	int rows, cols;        // PE array; each one of 4, 8, 16, 32, 64, 128
 	int acc_rows;          // rows of the accumulator, 256
@@ -26,7 +28,7 @@ struct wc_device_params {
 	uint32_t buffer_bytes; // global buffer, a multiple of 4096
 	uint32_t bus_bytes;    // one memory beat: 16, 32, 64 or 128
 	uint32_t mem_ports;    // AXI4 ports to the memory, 1 or 2; the functional model, which has no cycles, takes either for the other
-	int cores;             // 1 or 2
+	int cores;             // 1 to WC_CORES_MAX
 };
 
 // Lanes of the vector unit: fp16 elements of a line of the global buffer.

@@ -242,8 +242,8 @@ static int check_params(const struct wc_device_params *params, const struct wc_m
 		return wc_fail(err, WC_ERR_INPUT, "bus of %u bytes: one of 16, 32, 64, 128", params->bus_bytes);
 	if (params->bus_bytes != memory->bus_bytes)
 		return wc_fail(err, WC_ERR_INPUT, "bus of %u bytes, the memory has one of %u", params->bus_bytes, memory->bus_bytes);
-	if (params->cores != 1 && params->cores != MODEL_CORES_MAX)
-		return wc_fail(err, WC_ERR_INPUT, "%d cores: 1 or %d", params->cores, MODEL_CORES_MAX);
+	if (params->cores != 1 && params->cores != WC_CORES_MAX)
+		return wc_fail(err, WC_ERR_INPUT, "%d cores: 1 or %d", params->cores, WC_CORES_MAX);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 struct model_cores {
 	struct wc_backend base; // first
-	struct wc_model *cores[MODEL_CORES_MAX];
+	struct wc_model *cores[WC_CORES_MAX];
 	int turn;               // whose command comes next, if it has one
 	bool overlap;
 	uint64_t random;
@@ -20,7 +20,7 @@ static struct model_cores *cores_of(struct wc_backend *backend)
 
 static struct wc_backend *core_at(struct wc_backend *backend, uint32_t core)
 {
-	return &cores_of(backend)->cores[core % MODEL_CORES_MAX]->base;
+	return &cores_of(backend)->cores[core % WC_CORES_MAX]->base;
 }
 
 static int cores_reset(struct wc_backend *backend, uint64_t seed, struct wc_error *err)
@@ -30,7 +30,7 @@ static int cores_reset(struct wc_backend *backend, uint64_t seed, struct wc_erro
 
 	cores->turn = 0;
 	cores->random = splitmix_mix(seed) | 1; // never 0
-	for (uint32_t i = 0; i < MODEL_CORES_MAX && !result; i++)
+	for (uint32_t i = 0; i < WC_CORES_MAX && !result; i++)
 		result = core_at(backend, i)->ops->reset(core_at(backend, i), seed + i * SPLITMIX_STEP, err);
 	return result;
 }
@@ -52,7 +52,7 @@ static void cores_csr_write(struct wc_backend *backend, uint32_t offset, uint32_
 // The core whose command comes next; NULL: none has one.
 static struct wc_model *choose(struct model_cores *cores)
 {
-	int turn = cores->overlap ? (int)(model_draw(&cores->random) % MODEL_CORES_MAX) : cores->turn;
+	int turn = cores->overlap ? (int)(model_draw(&cores->random) % WC_CORES_MAX) : cores->turn;
 
 	if (!model_has_work(cores->cores[turn]))
 		turn = 1 - turn;
@@ -76,13 +76,13 @@ static int cores_step(struct wc_backend *backend, uint64_t max_commands, struct 
 
 static void cores_set_observer(struct wc_backend *backend, const struct wc_observer *observer)
 {
-	for (uint32_t i = 0; i < MODEL_CORES_MAX; i++)
+	for (uint32_t i = 0; i < WC_CORES_MAX; i++)
 		core_at(backend, i)->ops->set_observer(core_at(backend, i), observer);
 }
 
 static void cores_set_fault(struct wc_backend *backend, const struct wc_fault *fault)
 {
-	for (uint32_t i = 0; i < MODEL_CORES_MAX; i++)
+	for (uint32_t i = 0; i < WC_CORES_MAX; i++)
 		core_at(backend, i)->ops->set_fault(core_at(backend, i), fault);
 }
 
@@ -110,7 +110,7 @@ static void cores_free(struct wc_backend *backend)
 {
 	struct model_cores *cores = cores_of(backend);
 
-	for (int i = 0; i < MODEL_CORES_MAX; i++)
+	for (int i = 0; i < WC_CORES_MAX; i++)
 		if (cores->cores[i])
 			wc_backend_free(&cores->cores[i]->base);
 	wc_free(cores);
@@ -140,7 +140,7 @@ void wc_model_set_overlap(struct wc_backend *backend, bool overlap)
 		return;
 	}
 	cores->overlap = overlap;
-	for (int i = 0; i < MODEL_CORES_MAX; i++)
+	for (int i = 0; i < WC_CORES_MAX; i++)
 		cores->cores[i]->overlap = overlap;
 }
 

@@ -28,7 +28,7 @@
 // What executing a command returns: 0, an enum wc_status (> 0) that stops the device, or an enum wc_result (< 0) that ends step().
 typedef int model_result;
 
-enum { MODEL_QUEUE_DEPTH = 4, MODEL_CORES_MAX = 2 };
+enum { MODEL_QUEUE_DEPTH = 4 };
 
 struct model_queued {
 	uint32_t index;
