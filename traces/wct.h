@@ -41,6 +41,7 @@ enum wct_coord {
 	WCT_N_FIRST,
 	WCT_M_PER_SAMPLE, // rows m of one sample, where m runs over pixels
 	WCT_CUT,          // K cut of a weight gradient
+	WCT_CORE,         // of a device of several, whose command it is
 	WCT_COORD_COUNT
 };
 

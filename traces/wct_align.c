@@ -12,6 +12,7 @@ static uint64_t hash_of(const struct wct_queue *key)
 {
 	uint64_t hash = (uint64_t)key->command << 32 | (uint64_t)key->kind << 8 | key->phase;
 
+	hash += (uint64_t)key->core << 16;
 	hash ^= ((uint64_t)(uint32_t)key->layer << 32 | key->name) * UINT64_C(0x9e3779b97f4a7c15);
 	hash *= UINT64_C(0xff51afd7ed558ccd);
 	return hash ^ hash >> 32;
@@ -24,7 +25,7 @@ static struct wct_queue *find(const struct wct_align *align, const struct wct_qu
 	for (size_t at = hash_of(key) & mask;; at = (at + 1) & mask) {
 		struct wct_queue *queue = &align->queues[at];
 
-		if (!queue->kind || (queue->kind == key->kind && queue->command == key->command && queue->phase == key->phase &&
+		if (!queue->kind || (queue->kind == key->kind && queue->command == key->command && queue->core == key->core && queue->phase == key->phase &&
 				     queue->layer == key->layer && queue->name == key->name))
 			return queue;
 	}
@@ -53,6 +54,8 @@ struct wct_queue *wct_align_queue(struct wct_align *align, const struct wct_even
 	const char *name = event->kind == WCT_HEADER ? event->header.key : event->kind == WCT_COUNTER ? event->counter.name : NULL;
 	struct wct_queue *queue;
 
+	if (wct_event_has_coord(event, WCT_CORE))
+		key.core = event->coord[WCT_CORE];
 	if (event->command == WCT_NO_COMMAND) {
 		key.layer = event->layer;
 		key.phase = (uint8_t)event->phase;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pairing the events of two traces that interleave commands differently. Each (kind, command) is a queue of its own, in which
+// Pairing the events of two traces that interleave commands differently. Each (kind, core, command) is a queue of its own, in which
 // both traces have the same order; the trace that is ahead leaves its events there until the other one comes.
 #ifndef WC_WCT_ALIGN_H
 #define WC_WCT_ALIGN_H
@@ -19,6 +19,7 @@ struct wct_queue {
 	uint8_t kind;           // 0: a free slot of the table
 	uint8_t phase;          // key only without a command
 	uint32_t command;
+	int64_t core;           // whose command; 0 where there is one core
 	int32_t layer;          // key only without a command, else -1
 	uint32_t name;          // header's key or counter's name in the string table, else STRINGS_NONE
 	int side;               // whose events wait, 0 or 1
