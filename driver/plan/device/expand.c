@@ -35,7 +35,15 @@ int expand_init(struct expansion *x, struct program *program, const struct sched
 			expand_release(x);
 			return no_memory(x);
 		}
+	expand_set_core(x, 0);
 	return 0;
+}
+
+void expand_set_core(struct expansion *x, int core)
+{
+	x->program->core = core;
+	x->core_samples = x->schedule->batch / x->schedule->cores;
+	x->core_first = core * x->core_samples;
 }
 
 void expand_release(struct expansion *x)
@@ -62,7 +70,7 @@ int expand_check_length(struct expansion *x)
 
 	for (int i = 0; i < x->schedule->group_count; i++) {
 		const struct sched_group *group = &x->schedule->groups[i];
-		const int64_t iterations = ((int64_t)x->schedule->batch + group->sub_batch - 1) / group->sub_batch;
+		const int64_t iterations = ((int64_t)x->core_samples + group->sub_batch - 1) / group->sub_batch;
 
 		for (int s = 0; s < group->strip_count; s++) {
 			steps += iterations * group->strips[s].statement_count;

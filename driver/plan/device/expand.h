@@ -26,6 +26,7 @@ struct expansion {
 	const struct net *net;
 	struct wc_error *err;
 	int step_capacity, slab_capacity;
+	int core_first, core_samples; // the core's samples
 	bool holds; // a statement's slabs live from its first step to its last; chains do without, and have more room for early loads
 
 	// Per slab.
@@ -53,6 +54,8 @@ struct expansion {
 // Both return 0 or WC_ERR_SYSTEM. The program must outlive the expansion.
 int expand_init(struct expansion *x, struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
 void expand_release(struct expansion *x);
+// The program is that of core `core`; else it is core 0's.
+void expand_set_core(struct expansion *x, int core);
 
 // WC_ERR_INPUT if the schedule's statements alone make more steps than a program may have; expand_step() holds slices to the same limit.
 int expand_check_length(struct expansion *x);
@@ -61,7 +64,7 @@ int expand_check_length(struct expansion *x);
 int expand_begin_group(struct expansion *x, const struct sched_group *group, int group_index);
 // The stores of resident sums.
 int expand_end_group(struct expansion *x);
-// Begin what runs beside the groups, over the whole batch. `frame` has its phase and nothing else, and must stay; `what` is its name.
+// Begin what runs beside the groups, over the core's samples. `frame` has its phase and nothing else, and must stay; `what` is its name.
 void expand_begin_whole(struct expansion *x, const struct sched_group *frame, const char *what);
 // Append the steps and slabs of strip x->strip for the samples and iteration in x. Not placed yet.
 int expand_strip(struct expansion *x);
@@ -112,10 +115,11 @@ int expand_norm_forward(struct expansion *x, const struct sched_statement *state
 int expand_norm_gradient(struct expansion *x, const struct sched_statement *statement, struct step step);
 int expand_statistics(struct expansion *x, int node, struct rows rows);
 
-// expand_loss.c, expand_update.c, behind expand_begin_whole(): the steps and slabs of the loss; of the update of some elements of an array. Not placed yet.
+// expand_loss.c, expand_update.c, behind expand_begin_whole(): the steps and slabs of the loss; of the reduction and, if asked, the update of some
+// elements of an array. Not placed yet.
 int expand_loss(struct expansion *x, int loss);
-int expand_update(struct expansion *x, int node, enum parameter_array array, struct rows elements);
-// How many elements the update takes at a time: what the buffer holds fits.
+int expand_update(struct expansion *x, int node, enum parameter_array array, struct rows elements, bool update);
+// How many elements they take at a time: what the buffer holds fits.
 int expand_update_block(const struct schedule *schedule);
 
 // The pieces to place among the slabs from `slab_first` on, one per root, in order of their index. The caller

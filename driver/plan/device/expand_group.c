@@ -63,8 +63,8 @@ void expand_begin_whole(struct expansion *x, const struct sched_group *frame, co
 	x->whole = what;
 	x->group_index = x->schedule->group_count;
 	x->iteration = x->strip = -1;
-	x->sample_first = 0;
-	x->sample_count = x->schedule->batch;
+	x->sample_first = x->core_first;
+	x->sample_count = x->core_samples;
 }
 
 int expand_end_group(struct expansion *x)

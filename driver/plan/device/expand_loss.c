@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loss of the whole batch: logits and labels in, losses and the gradient of the logits out.
+// The loss of the core's samples: logits and labels in, losses and the gradient of the logits out.
 #include "driver/plan/device/expand.h"
 
 // Of a sample, in the buffer.
@@ -8,7 +8,7 @@ enum { LABEL_BYTES = 4, LOSS_BYTES = 4, SOFTMAX_BYTES = 12 };
 
 static int sample_slab(struct expansion *x, enum slab_kind kind, int node, int sample_bytes)
 {
-	const struct slab slab = { .kind = kind, .node = node, .hi = x->sample_count };
+	const struct slab slab = { .kind = kind, .node = node, .lo = x->sample_first, .hi = x->sample_first + x->sample_count };
 
 	return expand_slab(x, &slab, round_up((uint64_t)x->sample_count * (uint64_t)sample_bytes, x->schedule->bus_bytes));
 }
@@ -35,7 +35,7 @@ static int make_slabs(struct expansion *x, struct step *step, int output)
 
 int expand_loss(struct expansion *x, int loss)
 {
-	struct step step = step_make(STEP_LOSS, loss, 0, x->sample_count);
+	struct step step = step_make(STEP_LOSS, loss, x->sample_first, x->sample_first + x->sample_count);
 	int rc = make_slabs(x, &step, x->net->nodes[loss].inputs[0]);
 
 	if (!rc)

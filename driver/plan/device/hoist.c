@@ -19,6 +19,7 @@ enum { TENSORS = 2 * SLAB_KIND_COUNT }; // slab kinds in DRAM, and in boundary s
 
 struct hoister {
 	const struct program *program;
+	int sample_first, sample_count; // the core's
 	int *earliest;    // per step, loads only: it may come before step `earliest` of the old order, not sooner
 	int *worked;      // per root: the last step so far that used its place other than by loading it, -1: none
 	int **stored;     // per tensor and node: per sample, the last step that stored or kept it; NULL: none
@@ -31,10 +32,10 @@ static bool is_load(const struct step *step)
 	return step->op == STEP_LOAD || step->op == STEP_TAKE;
 }
 
-// The kind of slab that what is in DRAM has been stored from: the update reads gradients that backward has made.
+// The kind of slab that what is in DRAM has been stored from: reduction and update read gradients that backward has made.
 static enum slab_kind stored_kind(const struct slab *slab)
 {
-	if (slab->kind != SLAB_UPDATE_GRADIENT)
+	if (slab->kind != SLAB_UPDATE_GRADIENT && slab->kind != SLAB_CORE_GRADIENT)
 		return slab->kind;
 	return slab->array == ARRAY_FILTERS ? SLAB_WGRAD : slab->array == ARRAY_BIAS ? SLAB_BIAS_WGRAD : SLAB_PARAMETERS_WGRAD;
 }
@@ -53,8 +54,8 @@ static void sample_range(const struct hoister *h, const struct step *step, int *
 {
 	const bool samples = h->program->slabs[step->source].sample_count;
 
-	*first = samples ? step->sample_first : 0;
-	*end = samples ? step->sample_first + step->sample_count : 1;
+	*first = samples ? step->sample_first - h->sample_first : 0;
+	*end = samples ? *first + step->sample_count : 1;
 }
 
 // Each element of the masters and momenta is loaded once, before it is stored.
@@ -66,13 +67,13 @@ static bool is_read_again(const struct slab *slab)
 static int note_store(struct hoister *h, int index)
 {
 	const struct step *step = &h->program->steps[index];
-	int batch = h->program->schedule->batch, **stored = stored_of(h, step), first, end;
+	int samples = h->sample_count, **stored = stored_of(h, step), first, end;
 
 	if (!*stored) {
-		*stored = malloc((size_t)batch * sizeof(**stored));
+		*stored = malloc((size_t)samples * sizeof(**stored));
 		if (!*stored)
 			return WC_ERR_SYSTEM;
-		for (int i = 0; i < batch; i++)
+		for (int i = 0; i < samples; i++)
 			(*stored)[i] = -1;
 	}
 	sample_range(h, step, &first, &end);
@@ -89,6 +90,8 @@ static int earliest_of(struct hoister *h, const struct expansion *x, int index)
 
 	if (h->worked[root] >= earliest)
 		earliest = h->worked[root] + 1;
+	if (index >= h->program->exchange && earliest < h->program->exchange)
+		earliest = h->program->exchange;
 	sample_range(h, step, &first, &end);
 	for (int i = first; stored && i < end; i++)
 		if (stored[i] >= earliest)
@@ -175,7 +178,7 @@ int hoist_loads(struct expansion *x)
 {
 	struct program *program = x->program;
 	size_t steps = (size_t)program->step_count + 1, tables = (size_t)TENSORS * (size_t)program->net->node_count;
-	struct hoister h = { .program = program };
+	struct hoister h = { .program = program, .sample_first = x->core_first, .sample_count = x->core_samples };
 	int *loads = malloc(steps * sizeof(*loads)), load_count = 0, rc = WC_ERR_SYSTEM;
 
 	h.earliest = calloc(steps, sizeof(*h.earliest));

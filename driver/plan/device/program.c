@@ -188,8 +188,8 @@ static int iterate(struct placer *placer, uint64_t resident)
 	struct expansion *x = &placer->x;
 	int rc = 0;
 
-	for (int first = 0, i = 0; !rc && first < x->schedule->batch; first += x->group->sub_batch, i++) {
-		int samples = x->schedule->batch - first < x->group->sub_batch ? x->schedule->batch - first : x->group->sub_batch;
+	for (int first = 0, i = 0; !rc && first < x->core_samples; first += x->group->sub_batch, i++) {
+		int samples = x->core_samples - first < x->group->sub_batch ? x->core_samples - first : x->group->sub_batch;
 
 		if (samples != placer->fixed_samples || placer->fixed_first) {
 			for (int j = 0; j < x->group->strip_count; j++) {
@@ -204,7 +204,7 @@ static int iterate(struct placer *placer, uint64_t resident)
 
 			x->iteration = i;
 			x->strip = strip;
-			x->sample_first = first;
+			x->sample_first = x->core_first + first;
 			x->sample_count = samples;
 			rc = expand_strip(x);
 			if (!rc)
@@ -275,14 +275,17 @@ static int place_loss(struct placer *placer)
 	return rc ? rc : place_alone(placer, slab_first);
 }
 
-static int place_update(struct placer *placer)
+// The reduction of the gradients over the cores, and the update: blocks of parameters, which go round the cores.
+static int place_update(struct placer *placer, bool update)
 {
 	static const struct sched_group frame = { .phase = SCHED_BACKWARD };
 	struct expansion *x = &placer->x;
-	const int block = expand_update_block(x->schedule);
-	int rc = 0;
+	const int block = expand_update_block(x->schedule), cores = x->schedule->cores;
+	int rc = 0, turn = 0;
 
-	expand_begin_whole(x, &frame, "the update");
+	expand_begin_whole(x, &frame, update ? "the update" : "the reduction");
+	if (cores > 1)
+		x->program->exchange = x->program->step_count;
 	placer->cursor = 0;
 	for (int node = 0; node < x->net->node_count; node++)
 		for (enum parameter_array array = ARRAY_FILTERS; array < ARRAY_COUNT; array++) {
@@ -291,7 +294,9 @@ static int place_update(struct placer *placer)
 			for (int lo = 0; !rc && lo < count; lo += block) {
 				const int slab_first = x->program->slab_count;
 
-				rc = expand_update(x, node, array, (struct rows){ lo, count - lo < block ? count : lo + block });
+				if (turn++ % cores != x->program->core)
+					continue;
+				rc = expand_update(x, node, array, (struct rows){ lo, count - lo < block ? count : lo + block }, update);
 				if (!rc)
 					rc = place_alone(placer, slab_first);
 			}
@@ -316,8 +321,8 @@ static int place_all(struct placer *placer, struct program_whole whole)
 		rc = place_group(placer, &schedule->groups[i], i);
 		if (!rc && whole.loss && phase == SCHED_FORWARD && ends_phase(schedule, i))
 			rc = place_loss(placer);
-		if (!rc && whole.update && phase == SCHED_BACKWARD && ends_phase(schedule, i))
-			rc = place_update(placer);
+		if (!rc && (whole.update || schedule->cores > 1) && phase == SCHED_BACKWARD && ends_phase(schedule, i))
+			rc = place_update(placer, whole.update);
 	}
 	return rc;
 }
@@ -352,17 +357,26 @@ int program_expand(struct program *program, const struct schedule *schedule, con
 int program_expand_whole(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole,
 			 struct wc_error *err)
 {
+	return program_expand_core(program, schedule, net, whole, 0, err);
+}
+
+int program_expand_core(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole, int core,
+			struct wc_error *err)
+{
 	struct placer placer = { .bottom = 0 };
 	int rc;
 
 	rc = expand_init(&placer.x, program, schedule, net, err);
 	if (rc)
 		return rc;
+	expand_set_core(&placer.x, core);
 	rc = expand_check_length(&placer.x);
 	if (!rc && usage_init(&placer.usage, schedule->buffer_bytes))
 		rc = no_memory(&placer);
 	if (!rc)
 		rc = place_all(&placer, whole);
+	if (!rc && !program->exchange)
+		program->exchange = program->step_count;
 	if (!rc)
 		rc = hoist_loads(&placer.x);
 	if (!rc)

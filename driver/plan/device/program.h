@@ -30,8 +30,9 @@ enum slab_kind {
 	SLAB_LABELS,     // int32
 	SLAB_LOSSES,     // fp32
 	SLAB_SOFTMAX,    // fp32: the largest logit of each, then the reciprocal of each sum, then the logarithm of each
-	// Of the update, elements lo..hi of one of the node's arrays.
-	SLAB_UPDATE_GRADIENT, // fp32
+	// Of the reduction and the update, elements lo..hi of one of the node's arrays.
+	SLAB_CORE_GRADIENT,   // fp32: what core `core` has summed
+	SLAB_UPDATE_GRADIENT, // fp32: core 0's sums, to which those of the others are added: the gradient of the mini-batch
 	SLAB_UPDATE_STATE,    // fp32: masters, then momenta, each padded to the bus
 	SLAB_UPDATE_WEIGHT,   // fp16
 	SLAB_KIND_COUNT,
@@ -51,7 +52,8 @@ struct slab {
 	enum slab_kind kind;
 	int node;
 	int lo, hi;                    // rows; output channels for weights and biases; samples or elements
-	enum parameter_array array;    // update
+	enum parameter_array array;    // reduction, update
+	int core;                      // SLAB_CORE_GRADIENT
 	int tap_lo, tap_hi;            // weights: rows of the kernel, all but for an fc's data gradient; dense
 	int sample_first, sample_count; // feature maps and a normalization's vectors
 	uint32_t pitch_bytes;          // the same: one row of one sample, a multiple of the bus
@@ -76,6 +78,7 @@ enum step_op {
 	STEP_ROW_SUMS, // partial sums of rows lo..hi of normalization `node`; forward makes the shift too, with row 0
 	STEP_COMBINE,  // partial sums of all rows -> statistics, or sums and the parameters' gradients
 	STEP_LOSS,     // of samples lo..hi, `node` the loss
+	STEP_REDUCE,   // elements lo..hi of an array: result = result + source
 	STEP_UPDATE,   // elements lo..hi of array `part` of `node`
 	STEP_OP_COUNT,
 };
@@ -90,14 +93,15 @@ enum step_op {
 // COMBINE          row sums       act (3)            statistics, or                 shift            parameters' gradients
 //                                                    sums
 // LOSS             act            labels             grad                           the softmax's                   losses
+// REDUCE           core's gradient                   gradient
 // UPDATE           gradient       masters, momenta   weights
 // (1) -1 if these rows depend on none of it and are zero. (2) the mask or stored output of a ReLU; the mask of a max pool; the input of a
 // normalization. (3) forward, if all rows were summed at once: its first pixels are the shift, which has no slab then.
 struct step {
 	enum step_op op;
 	enum sched_phase phase;
-	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1; the loss and the
-				     // update belong to no group: schedule->group_count, -1, -1, with all samples of the batch
+	int group, iteration, strip; // resident weights and sums are moved outside of any iteration and strip: -1, -1; the loss, the reduction and
+				     // the update belong to no group: schedule->group_count, -1, -1, with all samples of the core
 	int node;                 // the operator's node; transfers, SUM, ROUND: the tensor's node
 	int sample_first, sample_count;
 	int lo, hi;               // rows of the result (WEIGHT_GRADIENT: rows of grad:node); weight transfers: output channels
@@ -116,11 +120,14 @@ struct step step_make(enum step_op op, int node, int lo, int hi);
 // Its slabs, -1 where there is none.
 void step_slabs(const struct step *step, int slabs[STEP_SLABS]);
 
+// What one core does. Samples are numbered over the whole mini-batch.
 struct program {
 	const struct schedule *schedule; // borrowed
 	const struct net *net;           // borrowed
+	int core;
 	struct step *steps;
 	int step_count;
+	int exchange;                    // the steps from this one on read what other cores have stored, or replace what they read; step_count: there are none
 	struct slab *slabs;
 	int slab_count;
 	uint32_t peak_bytes;             // highest end of any slab
@@ -135,10 +142,13 @@ int program_expand(struct program *program, const struct schedule *schedule, con
 // What runs beside the groups, over the whole batch (driver/README.md, "Graphs on the device").
 struct program_whole {
 	bool loss;   // behind the last forward group, if the network has a loss node
-	bool update; // behind the last backward group, if there is one
+	bool update; // behind the last backward group, if there is one. With several cores the reduction comes before it, asked or not
 };
 int program_expand_whole(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole,
 			 struct wc_error *err);
+// The same for core `core` of the schedule's; the others do it for core 0.
+int program_expand_core(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole, int core,
+			struct wc_error *err);
 void program_release(struct program *program);
 
 // Bytes of one row of one sample of a feature map or of one sample's or row's vectors of a normalization, rounded up to the bus.
