@@ -154,8 +154,9 @@ int run_library(const struct cli_problem *problem, bool dpi, bool waves, bool ra
 
 	if (result)
 		return result;
-	snprintf(target, sizeof(target), "build/rtl/r%dc%d-b%" PRIu32 "-w%" PRIu32 "%s-m%d-%s%s%s/wc_rtl.so", device->rows, device->cols,
-		 device->buffer_bytes, device->bus_bytes, device->mem_ports == 2 ? "-p2" : "", device->mac_stages, dpi ? "dpi" : "rtl", waves ? "-waves" : "", random_reset ? "-rand" : "");
+	snprintf(target, sizeof(target), "build/rtl/r%dc%d-b%" PRIu32 "-w%" PRIu32 "%s%s-m%d-%s%s%s/wc_rtl.so", device->rows, device->cols,
+		 device->buffer_bytes, device->bus_bytes, device->mem_ports == 2 ? "-p2" : "", device->cores == 2 ? "-c2" : "",
+		 device->mac_stages, dpi ? "dpi" : "rtl", waves ? "-waves" : "", random_reset ? "-rand" : "");
 	if ((size_t)snprintf(path, size, "%s/%s", root, target) >= size)
 		return wc_fail(err, WC_ERR_SYSTEM, "path of the project '%s' is longer than %zu bytes", root, size - 1);
 	// make knows what the library is made from; one of an older design would be simulated without a word.

@@ -41,6 +41,7 @@ static void describe_mismatch(json_t *object, const struct run_result *result, c
 
 	json_object_set_new(object, "mismatch", to);
 	if (mismatch->kind != MISMATCH_FINAL) {
+		set_integer(to, "core", (uint64_t)mismatch->core);
 		set_integer(to, "command", mismatch->command);
 		json_object_set_new(to, "layer", wct_json_text(net->nodes[mismatch->op.node].name));
 		json_object_set_new(to, "phase", json_string(op_name(&mismatch->op)));
@@ -75,6 +76,7 @@ static void describe_mismatch(json_t *object, const struct run_result *result, c
 static void describe(json_t *object, const struct run_job *job, const struct run_result *result, const struct account *account)
 {
 	const struct wc_device_params *device = &job->device.params;
+	const double core_cycles = (double)result->cycles * device->cores;
 	const uint64_t checked = result->counts.elements;
 	json_t *counters = json_object(), *digests = json_object();
 
@@ -82,9 +84,9 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	set_integer(object, "commands", result->commands);
 	set_integer(object, "macs", result->macs);
 	json_object_set_new(object, "array_utilization",
-			    result->cycles ? json_real((double)result->macs / ((double)result->cycles * device->rows * device->cols)) : json_null());
+			    result->cycles ? json_real((double)result->macs / (core_cycles * device->rows * device->cols)) : json_null());
 	json_object_set_new(object, "array_busy",
-			    result->cycles ? json_real((double)result->counters[WC_COUNTER_ARRAY_BUSY] / (double)result->cycles) : json_null());
+			    result->cycles ? json_real((double)result->counters[WC_COUNTER_ARRAY_BUSY] / core_cycles) : json_null());
 	set_integer(object, "dram_read_bytes", sum(result->read_bytes));
 	set_integer(object, "dram_write_bytes", sum(result->write_bytes));
 	set_integer(object, "predicted_dram_bytes", account_total_bytes(account));
@@ -212,9 +214,9 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	struct run_result result = {0};
 	struct account account = {0};
 	struct wc_error err = {.text = ""};
-	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
+	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:i, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
-				   job->arith, "ports", (int)device->mem_ports, "batch", job->data->batch,
+				   job->arith, "ports", (int)device->mem_ports, "cores", device->cores, "batch", job->data->batch,
 				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
 	char *waveform = NULL;
 	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);

@@ -55,7 +55,7 @@ static void print_line(const json_t *entry, const char *layer, int width, double
 void run_profile_print(const json_t *result, FILE *file)
 {
 	const json_t *layers = json_object_get(result, "layers"), *phases = json_object_get(result, "phases"), *entry;
-	const double all = (double)json_integer_value(json_object_get(result, "cycles"));
+	const double all = (double)json_integer_value(json_object_get(json_object_get(result, "counters"), "cycles"));
 	int width = (int)strlen("all layers");
 	size_t i;
 

@@ -23,14 +23,15 @@ static void write_value(const struct mismatch *mismatch, uint32_t bits, FILE *fi
 static void write_place(const struct mismatch *mismatch, const struct net *net, const struct wc_device_params *params, FILE *file)
 {
 	const struct op *op = &mismatch->op;
-	char element[256];
+	char element[256], command[32];
 
+	mismatch_command(mismatch, params->cores, command, sizeof(command));
 	mismatch_element_name(net, &mismatch->element, element, sizeof(element));
 	switch (mismatch->kind) {
 	case MISMATCH_TILE:
 		fprintf(file, "mismatch: layer '%s' %s, %s\n", net->nodes[op->node].name, op_name(op), element);
-		fprintf(file, "  tile       m %d n %d (command %" PRIu32 ", %" PRId64 " waves), row %d column %d of %dx%d", op->m_first / params->acc_rows,
-			op->n_first / params->cols, mismatch->command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
+		fprintf(file, "  tile       m %d n %d (%s, %" PRId64 " waves), row %d column %d of %dx%d", op->m_first / params->acc_rows,
+			op->n_first / params->cols, command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
 		if (!op_is_map_tile(op))
 			fprintf(file, ", cut %d", op->value.stage);
 		fprintf(file, "\n");
@@ -39,8 +40,7 @@ static void write_place(const struct mismatch *mismatch, const struct net *net, 
 		fprintf(file, "mismatch: DRAM at the end of the run, %s\n", element);
 		break;
 	default:
-		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "), %s\n", net->nodes[op->node].name, op_name(op), mismatch->command,
-			element);
+		fprintf(file, "mismatch: layer '%s' %s (%s), %s\n", net->nodes[op->node].name, op_name(op), command, element);
 		break;
 	}
 	if (mismatch->kind != MISMATCH_FINAL && !value_is_parameters(op->value.kind))
@@ -70,17 +70,18 @@ void run_write_report(const struct run_result *result, const struct net *net, co
 {
 	const struct mismatch *mismatch = &result->mismatch;
 	const struct diagnosis *diagnosis = &result->diagnosis;
+	char command[32];
 
+	mismatch_command(mismatch, params->cores, command, sizeof(command));
 	switch (mismatch->kind) {
 	case MISMATCH_NONE:
 		return;
 	case MISMATCH_STOPPED:
-		fprintf(file, "mismatch: the device stopped at command %" PRIu32 " (layer '%s' %s) with status %s\n", mismatch->command,
-			net->nodes[mismatch->op.node].name, op_name(&mismatch->op), device_status_name(mismatch->status));
+		fprintf(file, "mismatch: the device stopped at %s (layer '%s' %s) with status %s\n", command, net->nodes[mismatch->op.node].name, op_name(&mismatch->op), device_status_name(mismatch->status));
 		break;
 	case MISMATCH_SHAPE:
-		fprintf(file, "mismatch: layer '%s' %s (command %" PRIu32 "): tile of %dx%d drained wrong: row %d, %d columns\n",
-			net->nodes[mismatch->op.node].name, op_name(&mismatch->op), mismatch->command, mismatch->op.m_count, mismatch->op.n_count,
+		fprintf(file, "mismatch: layer '%s' %s (%s): tile of %dx%d drained wrong: row %d, %d columns\n",
+			net->nodes[mismatch->op.node].name, op_name(&mismatch->op), command, mismatch->op.m_count, mismatch->op.n_count,
 			mismatch->row, mismatch->count);
 		break;
 	default:

@@ -14,7 +14,7 @@
 #include "traces/wct_json.h"
 #include "wc_commands.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static uint32_t digest(uint32_t sum, const void *bytes, size_t count)
 {
@@ -122,7 +122,9 @@ static int take_position(struct run_state *state, const json_t *object, struct w
 			return bad_file(state, "is not a file of --resume", err);
 		state->from.counters[counter] = (uint64_t)json_integer_value(value);
 	}
-	if (!read_numbers(json_object_get(object, "layer_cycles"), &state->from.profile))
+	state->from.cycles = (uint64_t)json_integer_value(json_object_get(object, "cycles"));
+	if (!json_is_integer(json_object_get(object, "cycles")) || json_integer_value(json_object_get(object, "cycles")) < 0 ||
+	    !read_numbers(json_object_get(object, "layer_cycles"), &state->from.profile))
 		return bad_file(state, "is not a file of --resume", err);
 	state->resume.from = &state->from;
 	state->kept = true;
@@ -137,8 +139,8 @@ static json_t *describe(const struct run_state *state, const struct run_position
 		json_object_set_new(counters, wc_counter_name(counter), json_integer((json_int_t)position->counters[counter]));
 	for (int i = 0; i < position->profile.node_count * PROFILE_PHASES; i++)
 		json_array_append_new(cycles, json_integer((json_int_t)position->profile.entries[i].cycles));
-	return json_pack("{s:i, s:o, s:o, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_string(state->key), "schedule",
-			 wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "counters", counters, "layer_cycles", cycles);
+	return json_pack("{s:i, s:o, s:o, s:I, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_string(state->key), "schedule",
+			 wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "cycles", (json_int_t)position->cycles, "counters", counters, "layer_cycles", cycles);
 }
 
 // The old file stays until the new one is whole.

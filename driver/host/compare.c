@@ -8,38 +8,45 @@
 #include "driver/host/compare_internal.h"
 #include "traces/alloc.h"
 
-int compare_init(struct compare *compare, const struct program *program, const struct layout *layout, struct expect *expect,
-		 struct collect *collect, struct wc_backend *backend, bool keep_tile, struct wc_error *err)
+static int init_tile(struct compare_tile *tile, const struct wc_device_params *params, struct wc_error *err)
 {
-	const struct net *net = program->net;
-	const size_t tile = (size_t)backend->params.acc_rows * (size_t)backend->params.cols;
+	const size_t elements = (size_t)params->acc_rows * (size_t)params->cols;
+
+	*tile = (struct compare_tile){.command = UINT32_MAX, .complete = UINT32_MAX};
+	tile->got = wc_alloc(elements, sizeof(*tile->got));
+	tile->expected = wc_alloc(elements, sizeof(*tile->expected));
+	tile->cycles = wc_alloc((size_t)params->acc_rows, sizeof(*tile->cycles));
+	return tile->got && tile->expected && tile->cycles ? 0 : wc_fail(err, WC_ERR_SYSTEM, "out of memory for a tile to compare");
+}
+
+int compare_init(struct compare *compare, const struct layout *layout, struct expect *expect, struct collect *collect, struct wc_backend *backend,
+		 bool keep_results, struct wc_error *err)
+{
+	int result = 0;
 
 	*compare = (struct compare){
-		.net = net,
+		.net = layout->net,
 		.layout = layout,
-		.program = program,
 		.expect = expect,
 		.collect = collect,
 		.backend = backend,
-		.tile_command = UINT32_MAX,
-		.tile_complete = UINT32_MAX,
-		.keep_tile = keep_tile,
+		.keep_results = keep_results,
 	};
-	compare->stored = wc_alloc(LAYOUT_STORE_COUNT * (size_t)net->node_count, sizeof(*compare->stored));
-	compare->tile_got = wc_alloc(tile, sizeof(*compare->tile_got));
-	compare->tile_expected = wc_alloc(tile, sizeof(*compare->tile_expected));
-	compare->tile_cycles = wc_alloc((size_t)backend->params.acc_rows, sizeof(*compare->tile_cycles));
-	if (!compare->stored || !compare->tile_got || !compare->tile_expected || !compare->tile_cycles) {
+	compare->stored = wc_alloc(LAYOUT_STORE_COUNT * (size_t)layout->net->node_count, sizeof(*compare->stored));
+	if (!compare->stored)
+		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for comparing");
+	for (int core = 0; !result && core < WC_CORES_MAX; core++)
+		result = init_tile(&compare->tiles[core], &backend->params, err);
+	if (result)
 		compare_release(compare);
-		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for comparing");
-	}
-	return 0;
+	return result;
 }
 
 void compare_new_device(struct compare *compare, struct wc_backend *backend)
 {
 	compare->backend = backend;
-	compare->tile_command = compare->tile_complete = UINT32_MAX;
+	for (int core = 0; core < WC_CORES_MAX; core++)
+		compare->tiles[core].command = compare->tiles[core].complete = UINT32_MAX;
 }
 
 void compare_restart(struct compare *compare)
@@ -48,7 +55,7 @@ void compare_restart(struct compare *compare)
 		wc_free(compare->stored[i]);
 		compare->stored[i] = NULL;
 	}
-	compare->updated = false;
+	compare->updated = compare->reduced = false;
 }
 
 void compare_release(struct compare *compare)
@@ -58,9 +65,11 @@ void compare_release(struct compare *compare)
 			wc_free(compare->stored[i]);
 	wc_free(compare->stored);
 	wc_free(compare->scratch);
-	wc_free(compare->tile_got);
-	wc_free(compare->tile_expected);
-	wc_free(compare->tile_cycles);
+	for (int core = 0; core < WC_CORES_MAX; core++) {
+		wc_free(compare->tiles[core].got);
+		wc_free(compare->tiles[core].expected);
+		wc_free(compare->tiles[core].cycles);
+	}
 	*compare = (struct compare){0};
 }
 
@@ -69,7 +78,7 @@ static struct value *stored_rows(struct compare *compare, enum layout_store stor
 {
 	struct value **stored = &compare->stored[(int)store * compare->net->node_count + node];
 	const struct layout_place *place = layout_place(compare->layout, store, node);
-	const size_t rows = (size_t)place->rows * (place->sample_bytes ? (size_t)compare->layout->batch : 1);
+	const size_t rows = (size_t)place->rows * (size_t)place->samples;
 
 	if (*stored)
 		return *stored;
@@ -85,16 +94,18 @@ static int remember_stored(struct compare *compare, const struct op *op, struct 
 {
 	const struct op_rows *rows = &op->results[0];
 	const struct layout_place *place = layout_place(compare->layout, op->store, rows->value.node);
+	// Each core has its own gradients of parameters.
+	const int first = layout_is_sums(op->store) ? op->core : rows->sample_first;
 	struct value *stored;
 
-	if (rows->value.kind == SLAB_UPDATE_STATE || rows->value.kind == SLAB_UPDATE_WEIGHT) {
-		compare->updated = true;
+	if (value_is_array(rows->value.kind)) {
+		*(rows->value.kind == SLAB_UPDATE_GRADIENT ? &compare->reduced : &compare->updated) = true;
 		return 0;
 	}
 	stored = stored_rows(compare, op->store, rows->value.node, err);
 	if (!stored)
 		return WC_ERR_SYSTEM;
-	for (int sample = rows->sample_first; sample < rows->sample_first + rows->sample_count; sample++)
+	for (int sample = first; sample < first + rows->sample_count; sample++)
 		for (int row = rows->lo; row < rows->hi; row++)
 			stored[(size_t)sample * (size_t)place->rows + (size_t)row] = rows->value;
 	return 0;

@@ -20,41 +20,44 @@ struct compare_counts {
 	uint64_t elements;               // all compared: these and DRAM once more in the end
 };
 
+// The tile that a core is draining.
+struct compare_tile {
+	uint32_t command, complete;  // that it is of; that all rows of the last complete one were; UINT32_MAX: none
+	int rows;                    // so far
+	uint32_t *got, *expected;    // [acc_rows * cols], filled for a trace alone; owned
+	uint64_t *cycles;            // [acc_rows]
+};
+
 struct compare {
 	const struct net *net;          // all borrowed
 	const struct layout *layout;
-	const struct program *program;
 	struct expect *expect;
 	struct collect *collect;
 	struct wc_backend *backend;
 	struct compare_counts counts;
 	struct mismatch mismatch;
 	struct value **stored;          // [LAYOUT_STORE_COUNT * node_count] what the last STORE of each row left; NULL: none. Updates are apart
-	bool updated;                   // a STORE of updated parameters has been seen
+	bool updated, reduced;          // a STORE of updated parameters, of gradients summed over the cores has been seen
 	uint8_t *scratch;               // one vector of elements and gaps of any result
 	size_t scratch_bytes;
-	// The tile that is being drained: rows so far.
-	uint32_t tile_command, tile_complete; // UINT32_MAX: none
-	int tile_rows;
-	bool keep_tile;                 // whether the arrays below are filled, for a trace
-	uint32_t *tile_got, *tile_expected; // [acc_rows * cols]
-	uint64_t *tile_cycles;          // [acc_rows]
-	// The rows that a command other than a GEMM wrote: elements compared; if keep_tile, digests in (sample, row) order.
+	struct compare_tile tiles[WC_CORES_MAX];
+	bool keep_results;              // for a trace
+	// The rows that a command other than a GEMM wrote: elements compared; if keep_results, digests in (sample, row) order.
 	uint64_t result_elements;
 	uint32_t digest_got, digest_expected;
 	uint64_t digest_bytes;
 };
 
-int compare_init(struct compare *compare, const struct program *program, const struct layout *layout, struct expect *expect,
-		 struct collect *collect, struct wc_backend *backend, bool keep_tile, struct wc_error *err);
+int compare_init(struct compare *compare, const struct layout *layout, struct expect *expect, struct collect *collect, struct wc_backend *backend,
+		 bool keep_results, struct wc_error *err);
 // The program begins again: what the last step left in DRAM is no longer known.
 void compare_restart(struct compare *compare);
 // Another device is at work, whose commands count from 0.
 void compare_new_device(struct compare *compare, struct wc_backend *backend);
 void compare_release(struct compare *compare);
 
-// One drained row. Differences in later rows of a tile that has one already are counted only. The tile is complete when
-// compare->tile_rows is the op's m_count.
+// One drained row of the op's core. Differences in later rows of a tile that has one already are counted only. The tile is complete when the
+// core's tile has m_count rows.
 int compare_tile_row(struct compare *compare, uint32_t command, const struct op *op, const struct wc_tile_row *row, struct wc_error *err);
 // A command is complete.
 int compare_end(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle, struct wc_error *err);

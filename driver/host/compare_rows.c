@@ -12,8 +12,10 @@
 void compare_record(struct compare *compare, enum mismatch_kind kind, uint32_t command, const struct op *op, uint64_t cycle)
 {
 	compare->mismatch = (struct mismatch){.kind = kind, .command = command, .cycle = cycle};
-	if (op)
+	if (op) {
 		compare->mismatch.op = *op;
+		compare->mismatch.core = op->core;
+	}
 }
 
 void compare_record_value(struct compare *compare, const struct mismatch_element *element, int bits, uint32_t got, uint32_t expected)
@@ -66,7 +68,7 @@ static void differ(struct compare *compare, const struct compare_source *source,
 
 static void digest(struct compare *compare, const uint8_t *got, const uint8_t *expected, uint64_t bytes)
 {
-	if (!compare->keep_tile)
+	if (!compare->keep_results)
 		return;
 	compare->digest_got = wct_digest_bytes(compare->digest_got, got, bytes);
 	compare->digest_expected = wct_digest_bytes(compare->digest_expected, expected, bytes);
@@ -144,7 +146,7 @@ int compare_rows(struct compare *compare, const struct compare_source *source, c
 }
 
 // The tensor that complete rows of a value are kept as; -1: they are not.
-static int collected_as(const struct compare_source *source, const struct value *value)
+static int collected_as(const struct compare_source *source, const struct value *value, int cores)
 {
 	switch (value->kind) {
 	case SLAB_ACT:
@@ -153,13 +155,13 @@ static int collected_as(const struct compare_source *source, const struct value 
 		return value->reader ? -1 : COLLECT_GRAD;
 	case SLAB_MASK:
 		return COLLECT_MASK;
-	// Sums that leave the chip for the last time stay.
+	// Sums that leave the chip for the last time stay; those of several cores are collected when they have been added up.
 	case SLAB_WGRAD:
-		return source->in_memory ? COLLECT_WGRAD : -1;
+		return source->in_memory && cores == 1 ? COLLECT_WGRAD : -1;
 	case SLAB_BIAS_WGRAD:
-		return source->in_memory ? COLLECT_BIAS_WGRAD : -1;
+		return source->in_memory && cores == 1 ? COLLECT_BIAS_WGRAD : -1;
 	case SLAB_PARAMETERS_WGRAD:
-		return source->in_memory ? COLLECT_PARAMETERS_WGRAD : -1;
+		return source->in_memory && cores == 1 ? COLLECT_PARAMETERS_WGRAD : -1;
 	case SLAB_STATISTICS:
 		return COLLECT_STATISTICS;
 	case SLAB_LOSSES:
@@ -191,10 +193,35 @@ static int collect_vector(struct compare *compare, const struct compare_source *
 	return 0;
 }
 
+// Elements of a gradient that has been summed over the cores, as rows of the parameters' gradients.
+static int collect_gradient(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct wc_error *err)
+{
+	static const enum collect_kind kinds[ARRAY_COUNT] = {COLLECT_WGRAD, COLLECT_BIAS_WGRAD, COLLECT_PARAMETERS_WGRAD, COLLECT_PARAMETERS_WGRAD};
+	const enum collect_kind kind = kinds[rows->value.array];
+	const uint64_t row_bytes = collect_row_bytes(compare->collect, kind, rows->value.node), first_row = rows->value.array == ARRAY_BETA;
+	const uint64_t end = 4 * (rows->first + rows->count);
+	const uint8_t *got = bytes_of(compare, source, rows, rows->base);
+
+	if (!got)
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a gradient of '%s'", compare->net->nodes[rows->value.node].name);
+	for (uint64_t at = 4 * rows->first, bytes; at < end; at += bytes, got += bytes) {
+		uint8_t *kept = collect_row(compare->collect, kind, rows->value.node, first_row + at / row_bytes, err);
+
+		if (!kept)
+			return WC_ERR_SYSTEM;
+		bytes = row_bytes - at % row_bytes < end - at ? row_bytes - at % row_bytes : end - at;
+		memcpy(kept + at % row_bytes, got, bytes);
+	}
+	return 0;
+}
+
 int compare_collect(struct compare *compare, const struct compare_source *source, const struct op_rows *rows, struct wc_error *err)
 {
-	const int kind = collected_as(source, &rows->value);
+	const int kind = collected_as(source, &rows->value, compare->layout->cores);
 	int result = 0;
+
+	if (rows->value.kind == SLAB_UPDATE_GRADIENT && !rows->value.stage && !source->in_memory)
+		return collect_gradient(compare, source, rows, err);
 
 	if (kind < 0 || rows->value.node == 0)
 		return 0;
@@ -218,5 +245,5 @@ int compare_advance(struct compare *compare, const struct op *op, struct wc_erro
 		.row_hi = norm ? compare->net->nodes[op->node].out.height : op->hi,
 	};
 
-	return expect_advance(compare->expect, op->node, op->value.stage, range, err);
+	return expect_advance(compare->expect, op->core, op->node, op->value.stage, range, err);
 }

@@ -58,11 +58,12 @@ static int wrong_shape(struct compare *compare, uint32_t command, const struct o
 static void compare_element(struct compare *compare, uint32_t command, const struct op *op, const struct wc_tile_row *row, const struct tile_row *at, int n,
 			    uint32_t expected)
 {
+	struct compare_tile *tile = &compare->tiles[op->core];
 	const uint32_t got = row->bits[n];
 
-	if (compare->keep_tile) {
-		compare->tile_got[row->row * op->n_count + n] = got;
-		compare->tile_expected[row->row * op->n_count + n] = expected;
+	if (compare->keep_results) {
+		tile->got[row->row * op->n_count + n] = got;
+		tile->expected[row->row * op->n_count + n] = expected;
 	}
 	if (got == expected)
 		return;
@@ -83,16 +84,17 @@ int compare_tile_row(struct compare *compare, uint32_t command, const struct op 
 {
 	const bool is_fp32 = op_is_fp32(op);
 	const size_t bytes = is_fp32 ? 4 : 2;
+	struct compare_tile *tile = &compare->tiles[op->core];
 	struct tile_row at;
 	const uint8_t *golden;
 	uint8_t *kept;
 	int result = 0;
 
-	if (compare->tile_command != command) {
-		compare->tile_command = command;
-		compare->tile_rows = 0;
+	if (tile->command != command) {
+		tile->command = command;
+		tile->rows = 0;
 	}
-	if (row->row != compare->tile_rows || row->row >= op->m_count || row->count != op->n_count || row->is_fp32 != is_fp32)
+	if (row->row != tile->rows || row->row >= op->m_count || row->count != op->n_count || row->is_fp32 != is_fp32)
 		return wrong_shape(compare, command, op, row->cycle, row->row, row->count);
 	at = tile_row_of(compare, op, row->row);
 	golden = golden_row(compare, op, &at, err);
@@ -110,12 +112,12 @@ int compare_tile_row(struct compare *compare, uint32_t command, const struct op 
 			memcpy(kept + 2 * (size_t)n, &(uint16_t){(uint16_t)row->bits[n]}, 2);
 		compare_element(compare, command, op, row, &at, n, expected);
 	}
-	compare->tile_cycles[row->row] = row->cycle;
-	compare->tile_rows++;
+	tile->cycles[row->row] = row->cycle;
+	tile->rows++;
 	compare->counts.elements += (uint64_t)row->count;
 	compare->counts.tile_elements += (uint64_t)row->count;
-	if (compare->tile_rows == op->m_count) {
-		compare->tile_complete = command;
+	if (tile->rows == op->m_count) {
+		tile->complete = command;
 		compare->counts.tiles++;
 	}
 	return compare->mismatch.kind == MISMATCH_NONE ? 0 : WC_ERR_MISMATCH;
@@ -123,7 +125,9 @@ int compare_tile_row(struct compare *compare, uint32_t command, const struct op 
 
 int compare_tile_end(struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle)
 {
-	if (compare->tile_complete != command)
-		return wrong_shape(compare, command, op, cycle, compare->tile_command == command ? compare->tile_rows : 0, op->n_count);
+	const struct compare_tile *tile = &compare->tiles[op->core];
+
+	if (tile->complete != command)
+		return wrong_shape(compare, command, op, cycle, tile->command == command ? tile->rows : 0, op->n_count);
 	return 0;
 }

@@ -28,7 +28,12 @@ int device_open(const struct device *device, struct wc_memory *memory, uint64_t 
 	return result;
 }
 
-int device_start(struct wc_backend *backend, uint64_t ring_base, uint32_t ring_entries, struct wc_error *err)
+uint32_t device_csr(struct wc_backend *backend, int core, enum wc_csr csr)
+{
+	return backend->ops->csr_read(backend, WC_CSR_CORE(core) + (uint32_t)csr);
+}
+
+int device_start(struct wc_backend *backend, int core, uint64_t ring_base, uint32_t ring_entries, struct wc_error *err)
 {
 	const struct wc_memory *memory = backend->memory;
 	const uint64_t limit = memory->base + memory->bytes;
@@ -45,19 +50,19 @@ int device_start(struct wc_backend *backend, uint64_t ring_base, uint32_t ring_e
 		{WC_CSR_IRQ_ENABLE, 3},
 		{WC_CSR_CTRL, 1},
 	};
-	const uint32_t version = backend->ops->csr_read(backend, WC_CSR_VERSION);
+	const uint32_t version = device_csr(backend, core, WC_CSR_VERSION);
 
 	if (version != WC_COMMAND_VERSION)
 		return wc_fail(err, WC_ERR_SYSTEM, "the device reads version %" PRIu32 " of the commands, the host writes %d", version,
 			       WC_COMMAND_VERSION);
 	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++)
-		backend->ops->csr_write(backend, writes[i].offset, writes[i].value);
+		backend->ops->csr_write(backend, WC_CSR_CORE(core) + writes[i].offset, writes[i].value);
 	return 0;
 }
 
-uint64_t device_counter(struct wc_backend *backend, enum wc_counter counter)
+uint64_t device_counter(struct wc_backend *backend, int core, enum wc_counter counter)
 {
-	const uint32_t offset = WC_CSR_COUNTERS + 8 * (uint32_t)counter;
+	const uint32_t offset = WC_CSR_CORE(core) + WC_CSR_COUNTERS + 8 * (uint32_t)counter;
 	const uint64_t low = backend->ops->csr_read(backend, offset);
 
 	return low | (uint64_t)backend->ops->csr_read(backend, offset + 4) << 32;

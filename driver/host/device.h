@@ -20,10 +20,11 @@ struct device {
 
 // Create and reset a backend on `memory`. *backend is NULL on failure.
 int device_open(const struct device *device, struct wc_memory *memory, uint64_t seed, struct wc_backend **backend, struct wc_error *err);
-// Give it the command ring and the memory window, and let it run. WC_ERR_SYSTEM if it reads another version of the commands.
-int device_start(struct wc_backend *backend, uint64_t ring_base, uint32_t ring_entries, struct wc_error *err);
+// Give a core its command ring and the memory window, and let it run. WC_ERR_SYSTEM if it reads another version of the commands.
+int device_start(struct wc_backend *backend, int core, uint64_t ring_base, uint32_t ring_entries, struct wc_error *err);
 
-uint64_t device_counter(struct wc_backend *backend, enum wc_counter counter);
+uint32_t device_csr(struct wc_backend *backend, int core, enum wc_csr csr);
+uint64_t device_counter(struct wc_backend *backend, int core, enum wc_counter counter);
 // The name of an error status, "buffer_range". Static storage.
 const char *device_status_name(uint32_t status);
 

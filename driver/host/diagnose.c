@@ -59,7 +59,7 @@ static bool command_is_there(const struct diagnose_context *context, const struc
 // Name the first field in which two commands differ; false if they do not.
 static bool command_differs(const struct diagnose_context *context, const struct mismatch *mismatch, struct diagnosis *diagnosis)
 {
-	const uint64_t at = context->layout->ring_base + mismatch->command % context->ring_entries * WC_COMMAND_BYTES;
+	const uint64_t at = layout_ring(context->layout, mismatch->core) + mismatch->command % context->ring_entries * WC_COMMAND_BYTES;
 	const uint8_t *lowered = mismatch->op.command.bytes;
 	const uint8_t *ring;
 	const char *name = "reserved bytes";
@@ -105,10 +105,12 @@ uint64_t diagnose_memory_address(const struct diagnose_context *context, const s
 	const struct value_shape shape = value_shape_of(context->program->net, context->layout->batch, value);
 	const uint64_t at = element->at * (uint64_t)shape.bits / 8;
 
-	if (value->kind == SLAB_UPDATE_STATE || value->kind == SLAB_UPDATE_WEIGHT || value->kind == SLAB_UPDATE_GRADIENT)
-		return layout_array(context->layout, value->kind, value->node, value->array) + at +
+	if (value_is_array(value->kind))
+		return layout_array(context->layout, value->kind, value->node, value->array, value->core) + at +
 		       (uint64_t)element->vector * layout_momentum_stride(context->layout, value->node, value->array);
-	return layout_address(context->layout, layout_store_of(value->kind, false), value->node, element->sample, element->y) + at +
+	const enum layout_store store = layout_store_of(value->kind, false);
+
+	return layout_address(context->layout, store, value->node, layout_is_sums(store) ? value->core : element->sample, element->y) + at +
 	       (uint64_t)element->vector * round_up(value_vector_bytes(&shape), context->layout->bus_bytes);
 }
 

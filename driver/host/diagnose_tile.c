@@ -118,8 +118,8 @@ static int parameter_account(struct search *search, struct wc_error *err)
 		preload = value_bits(values, 32, at->at);
 	}
 	if (op->kind == OP_BIAS_GRADIENT)
-		return golden_element_bias_gradient(&search->golden, &conv, expect->rows, dy, expect->range[op->node], preload, at->k, err);
-	return golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect->range[op->node], preload, at->k, at->r, at->s, at->c, err);
+		return golden_element_bias_gradient(&search->golden, &conv, expect->rows, dy, expect_sums_of(expect, op->core, op->node)->range, preload, at->k, err);
+	return golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect_sums_of(expect, op->core, op->node)->range, preload, at->k, at->r, at->s, at->c, err);
 }
 
 // The golden account of the element.
@@ -290,12 +290,13 @@ void diagnose_tile(const struct diagnose_context *context, const struct mismatch
 {
 	struct search search = {.context = context, .mismatch = mismatch, .diagnosis = diagnosis};
 	const struct wc_fault *planted = &context->fault->device;
-	const bool here = (planted->kind == WC_FAULT_WEIGHT || planted->kind == WC_FAULT_ACCUMULATOR) && planted->command == mismatch->command;
+	const bool here = (planted->kind == WC_FAULT_WEIGHT || planted->kind == WC_FAULT_ACCUMULATOR) && planted->core == mismatch->core &&
+			  planted->command == mismatch->command;
 	struct wc_error err;
 
 	set_operands(&search);
 	set_preload(&search);
-	if (replay_run(&search.replay, context->device, context->seed, context->buffer, &mismatch->op.command, mismatch->m, mismatch->n,
+	if (replay_run(&search.replay, context->device, context->seed, mismatch->core, context->buffer, &mismatch->op.command, mismatch->m, mismatch->n,
 		       here ? planted : NULL, &err)) {
 		diagnosis_say(diagnosis, "no replay: %s", err.text);
 		return;

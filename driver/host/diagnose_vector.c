@@ -100,11 +100,11 @@ static void replay(const struct diagnose_context *context, const struct mismatch
 {
 	const struct op_rows *made = result_with(&mismatch->op, &mismatch->element);
 	const struct wc_fault *planted = &context->fault->device;
-	const bool here = planted->kind == WC_FAULT_LANE && planted->command == mismatch->command;
+	const bool here = planted->kind == WC_FAULT_LANE && planted->core == mismatch->core && planted->command == mismatch->command;
 	struct replay replay;
 	struct wc_error err;
 
-	if (replay_run(&replay, context->device, context->seed, before, &mismatch->op.command, 0, 0, here ? planted : NULL, &err)) {
+	if (replay_run(&replay, context->device, context->seed, mismatch->core, before, &mismatch->op.command, 0, 0, here ? planted : NULL, &err)) {
 		diagnosis->stage = STAGE_NOT_REPRODUCED;
 		diagnosis_say(diagnosis, "no replay: %s", err.text);
 		return;

@@ -18,17 +18,14 @@ int expect_init(struct expect *expect, const struct data *data, int rows, struct
 	*expect = (struct expect){.data = data, .net = data->net, .rows = rows};
 	expect->act = wc_alloc(nodes, sizeof(*expect->act));
 	expect->grad = wc_alloc(nodes, sizeof(*expect->grad));
-	expect->sums = wc_alloc(nodes, sizeof(*expect->sums));
-	expect->sums_before = wc_alloc(nodes, sizeof(*expect->sums_before));
-	expect->cut = wc_alloc(nodes, sizeof(*expect->cut));
-	expect->range = wc_alloc(nodes, sizeof(*expect->range));
+	expect->sums = wc_alloc(WC_CORES_MAX * nodes, sizeof(*expect->sums));
+	expect->reduced = wc_alloc(nodes, sizeof(*expect->reduced));
 	expect->index = wc_alloc(nodes, sizeof(*expect->index));
 	expect->statistics = wc_alloc(nodes, sizeof(*expect->statistics));
-	expect->covered = wc_alloc(nodes, sizeof(*expect->covered));
 	expect->way = wc_alloc(nodes, sizeof(*expect->way));
 	expect->updated = wc_alloc(1, sizeof(*expect->updated));
-	if (!expect->act || !expect->grad || !expect->index || !expect->statistics || !expect->sums || !expect->sums_before || !expect->cut ||
-	    !expect->range || !expect->covered || !expect->way || !expect->updated) {
+	if (!expect->act || !expect->grad || !expect->index || !expect->statistics || !expect->sums || !expect->reduced || !expect->way ||
+	    !expect->updated) {
 		expect_release(expect);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the golden tensors of %zu nodes", nodes);
 	}
@@ -36,7 +33,7 @@ int expect_init(struct expect *expect, const struct data *data, int rows, struct
 	// With a loss its gradient is the loss's.
 	if (data->gradient)
 		expect->grad[nodes - 1] = data->gradient;
-	expect_restart(expect);
+	expect_restart(expect, 1);
 	return 0;
 }
 
@@ -104,15 +101,8 @@ static void forget_tensors(struct expect *expect)
 
 void expect_release(struct expect *expect)
 {
-	const int nodes = expect->net ? expect->net->node_count : 0;
-
 	forget_tensors(expect);
-	for (int node = 0; node < nodes; node++) {
-		if (expect->sums)
-			wc_free(expect->sums[node]);
-		if (expect->sums_before)
-			wc_free(expect->sums_before[node]);
-	}
+	expect_release_sums(expect);
 	if (expect->updated)
 		expect_forget_update(expect);
 	wc_free(expect->act);
@@ -121,21 +111,7 @@ void expect_release(struct expect *expect)
 	wc_free(expect->statistics);
 	wc_free(expect->way);
 	wc_free(expect->updated);
-	wc_free(expect->sums);
-	wc_free(expect->sums_before);
-	wc_free(expect->cut);
-	wc_free(expect->range);
-	wc_free(expect->covered);
 	*expect = (struct expect){0};
-}
-
-void expect_restart(struct expect *expect)
-{
-	for (int node = 0; node < expect->net->node_count; node++) {
-		expect->cut[node] = -1;
-		expect->covered[node] = 0;
-	}
-	expect_forget_update(expect);
 }
 
 int expect_next_step(struct expect *expect, struct wc_error *err)
@@ -146,7 +122,7 @@ int expect_next_step(struct expect *expect, struct wc_error *err)
 		for (int node = 0; node < expect->net->node_count; node++)
 			for (enum parameter_array array = 0; array < ARRAY_COUNT; array++) {
 				const struct optimizer_array *of = &optimizer->arrays[node][array];
-				const float *gradient = of->count ? expect_complete(expect, node, array, err) : NULL;
+				const float *gradient = of->count ? expect_complete(expect, node, array, 0, err) : NULL;
 
 				if (of->count && !gradient)
 					return WC_ERR_SYSTEM;
@@ -155,7 +131,7 @@ int expect_next_step(struct expect *expect, struct wc_error *err)
 						   optimizer_parameters(optimizer->data, node, array));
 			}
 	forget_tensors(expect);
-	expect_restart(expect);
+	expect_restart(expect, expect->cores);
 	return 0;
 }
 

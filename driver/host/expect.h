@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "csim/backend.h"
 #include "csim/golden/conv.h"
 #include "csim/golden/norm.h"
 #include "csim/golden/pool.h"
@@ -21,6 +22,14 @@
 
 struct expect_way;
 struct expect_updated;
+
+// Gradients of a node's parameters that a core has summed: filters, then bias; gamma, then beta. Owned.
+struct expect_sums {
+	float *now, *before;       // after the present cut, and after the one before it
+	int cut;                   // -1: none yet
+	struct golden_range range; // samples and output rows of the present cut
+	uint64_t covered;          // rows of samples in the cuts so far
+};
 
 struct expect {
 	const struct data *data; // borrowed, as everything in it
@@ -34,11 +43,9 @@ struct expect {
 	struct expect_way *way;  // [node_count] what a node's operators make on the way, owned
 	struct optimizer *optimizer;     // borrowed, of the same data; NULL: there is no update. Set behind expect_init()
 	struct expect_updated *updated;  // one array behind the update, owned
-	float **sums;            // [node_count] gradients of parameters after cut[node]: filters, then bias; gamma, then beta; owned
-	float **sums_before;     // ... after the cut before it
-	int *cut;                // [node_count] -1: none yet
-	struct golden_range *range; // [node_count] samples and output rows of cut[node]
-	uint64_t *covered;       // [node_count] rows of samples in the cuts so far
+	int cores;               // of the device, 1 until expect_restart() says otherwise
+	struct expect_sums *sums; // [WC_CORES_MAX * node_count]; expect_sums_of()
+	float **reduced;         // [node_count] their sum over several cores; owned; NULL: not computed yet
 	double cpu_s;            // processor time spent in golden operators
 	uint64_t macs;           // multiply-accumulates of their convolutions
 };
@@ -57,22 +64,18 @@ struct golden_norm expect_norm(const struct expect *expect, int node);
 // model of a run has not: groups of a convolution.
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err);
 const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err);
-// Bring the gradients of a node's parameters to cut `cut`, which is the present one or the next: of filters and bias, or gamma and beta. `range`: the
-// samples and rows of the node's output that the cut adds; a normalization's are added in ascending order of (sample, row).
-int expect_advance(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err);
-// The same, under the name that runs of chains have for it.
-static inline int expect_cut(struct expect *expect, int node, int cut, struct golden_range range, struct wc_error *err)
-{
-	return expect_advance(expect, node, cut, range, err);
-}
-// The sums after cut `cut`, which is the present one or the one before: `sums` above. NULL: neither.
-const float *expect_sums(const struct expect *expect, int node, int cut);
-// Forget all sums: another run begins.
-void expect_restart(struct expect *expect);
+// Bring a core's gradients of a node's parameters to cut `cut`, which is the present one or the next: of filters and bias, or gamma and beta.
+// `range`: the samples and rows of the node's output that the cut adds; a normalization's are added in ascending order of (sample, row).
+int expect_advance(struct expect *expect, int core, int node, int cut, struct golden_range range, struct wc_error *err);
+const struct expect_sums *expect_sums_of(const struct expect *expect, int core, int node);
+// The sums after cut `cut`, which is the present one or the one before. NULL: neither.
+const float *expect_sums(const struct expect *expect, int core, int node, int cut);
+// Forget all sums: another run begins, on a device of `cores` cores.
+void expect_restart(struct expect *expect, int cores);
 
 // The elements of vector `vector` of row `row` (of `sample`, if the value has samples), dense; value_shape_of() says how they are counted.
 // Elements that value_step() leaves out are +0. Valid until the next call of any of these functions. NULL: see err. WC_ERR_SYSTEM: a cut that is
-// neither the present one nor the one before; an update of gradients that do not cover the batch yet.
+// neither the present one nor the one before; a reduction or an update of gradients that do not cover the batch yet.
 const void *expect_values(struct expect *expect, const struct value *value, int sample, int row, int vector, struct wc_error *err);
 
 // Begin the next step: update the optimizer's masters and momenta and the data's parameters, if there is an optimizer; forget every tensor and

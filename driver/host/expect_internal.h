@@ -48,10 +48,13 @@ const uint16_t *expect_input_sum(struct expect *expect, int node, int count, str
 // The node whose output the loss reads, or the last node.
 int expect_output(const struct expect *expect);
 
+// Free all sums. For what expect_init() has not come to the tables are not there.
+void expect_release_sums(struct expect *expect);
 // Parameters of a node, as their sums are laid out: the first element of an array, and of the array behind the last.
 uint64_t expect_sums_at(const struct expect *expect, int node, enum parameter_array array);
-// The complete gradient of an array; NULL: see err.
-const float *expect_complete(const struct expect *expect, int node, enum parameter_array array, struct wc_error *err);
+// The gradient of an array over the first cores, 0: over all; that of one core. Complete, else NULL: see err.
+const float *expect_complete(struct expect *expect, int node, enum parameter_array array, int cores, struct wc_error *err);
+const float *expect_core_gradient(const struct expect *expect, int core, int node, enum parameter_array array, struct wc_error *err);
 // One array of the optimizer's and the data's behind the update. NULL: see err.
 const struct expect_updated *expect_update(struct expect *expect, int node, enum parameter_array array, struct wc_error *err);
 void expect_forget_update(struct expect *expect);

@@ -18,7 +18,7 @@ void expect_forget_update(struct expect *expect)
 const struct expect_updated *expect_update(struct expect *expect, int node, enum parameter_array array, struct wc_error *err)
 {
 	const struct optimizer_array *of = &expect->optimizer->arrays[node][array];
-	const float *gradient = expect_complete(expect, node, array, err);
+	const float *gradient = expect_complete(expect, node, array, 0, err);
 	struct expect_updated *updated = expect->updated;
 	const double start_s = clock_cpu_s();
 

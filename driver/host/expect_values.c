@@ -56,7 +56,7 @@ static const uint8_t *mask(struct expect *expect, int node, struct wc_error *err
 
 static const float *sums(const struct expect *expect, const struct value *value, struct wc_error *err)
 {
-	const float *sums = expect_sums(expect, value->node, value->stage);
+	const float *sums = expect_sums(expect, value->core, value->node, value->stage);
 
 	if (!sums)
 		wc_fail(err, WC_ERR_SYSTEM, "cut %d of '%s' is no longer there to compare with", value->stage, expect->net->nodes[value->node].name);
@@ -95,8 +95,10 @@ static const void *dense(struct expect *expect, const struct value *value, struc
 		return expect->data->labels;
 	case SLAB_LOSSES:
 		return losses(expect, err);
+	case SLAB_CORE_GRADIENT:
+		return expect_core_gradient(expect, value->core, value->node, value->array, err);
 	case SLAB_UPDATE_GRADIENT:
-		return expect_complete(expect, value->node, value->array, err);
+		return expect_complete(expect, value->node, value->array, value->stage, err);
 	default:
 		return expect_vectors(expect, value, err);
 	}

@@ -12,17 +12,18 @@
 
 #include "wc_commands.h"
 
-enum key { COMMAND, WAVE, ROW, COLUMN, BIT, ADDRESS, KEYS };
+enum key { COMMAND, WAVE, ROW, COLUMN, BIT, ADDRESS, CORE, KEYS };
 
 static const struct {
 	const char *name;
 	uint64_t max;
 } keys[KEYS] = {
 	[COMMAND] = {"command", UINT32_MAX - 1}, [WAVE] = {"wave", 1 << 24}, [ROW] = {"row", 1 << 24}, [COLUMN] = {"column", 255}, [BIT] = {"bit", 31},
-	[ADDRESS] = {"address", UINT64_MAX},
+	[ADDRESS] = {"address", UINT64_MAX}, [CORE] = {"core", WC_CORES_MAX - 1},
 };
 
 enum {
+	OPTIONAL = 1 << CORE,
 	IN_BYTES = 1 << COMMAND | 1 << ADDRESS | 1 << BIT,
 	IN_ARRAY = 1 << COMMAND | 1 << WAVE | 1 << ROW | 1 << COLUMN | 1 << BIT,
 	IN_LANES = 1 << COMMAND | 1 << ROW | 1 << COLUMN | 1 << BIT,
@@ -70,7 +71,7 @@ static int parse_pair(const struct kind *kind, const char *at, const char **rest
 	snprintf(name, sizeof(name), "%.*s", (int)length, at);
 	while (key < KEYS && strcmp(keys[key].name, name))
 		key++;
-	if (key == KEYS || !(kind->keys & 1u << key))
+	if (key == KEYS || !((kind->keys | OPTIONAL) & 1u << key))
 		return wrong_keys(kind, "unknown key", name, err);
 	if (*seen & 1u << key)
 		return wrong_keys(kind, "given twice:", name, err);
@@ -107,12 +108,13 @@ int fault_parse(struct fault *fault, const char *text, struct wc_error *err)
 		if (result)
 			return result;
 	}
-	if (seen != kind->keys)
+	if ((seen & ~OPTIONAL) != kind->keys)
 		return wrong_keys(kind, "missing", print_keys(kind, ~seen, "", missing, sizeof(missing)), err);
 	if (values[BIT] > (uint64_t)kind->bit_max)
 		return wc_fail(err, WC_ERR_INPUT, "--fault: bit=%" PRIu64 ", the limit of '%s' is %d", values[BIT], kind->name, kind->bit_max);
 	fault->device = (struct wc_fault){
 		.kind = kind->kind,
+		.core = (int)values[CORE],
 		.command = (uint32_t)values[COMMAND],
 		.wave = (int)values[WAVE],
 		.row = (int)values[ROW],
@@ -132,6 +134,8 @@ int fault_check(const struct fault *fault, const struct wc_device_params *params
 	const bool weight = device->kind == WC_FAULT_WEIGHT, in_array = weight || device->kind == WC_FAULT_ACCUMULATOR;
 	const int rows = weight ? params->rows : params->acc_rows;
 
+	if (device->core >= params->cores)
+		return wc_fail(err, WC_ERR_INPUT, "--fault: core=%d, the device has cores 0 to %d", device->core, params->cores - 1);
 	if (in_array && device->row >= rows)
 		return wc_fail(err, WC_ERR_INPUT, "--fault: row=%d, the %s of the device has rows 0 to %d", device->row, weight ? "array" : "accumulator", rows - 1);
 	if (in_array && device->column >= params->cols)

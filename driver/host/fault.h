@@ -9,7 +9,8 @@
 //     memory:command=N,address=A,bit=B             byte A of the DRAM, when command N has ended
 //     command:command=N,address=A,bit=B            byte A (0..255) of command N in the ring
 //
-// Numbers are decimal or 0x hexadecimal. Every key of the kind must be given, once, in any order.
+// Numbers are decimal or 0x hexadecimal. Every key of the kind must be given, once, in any order; beside them core=C, whose command it is
+// (default 0).
 #ifndef WC_FAULT_SPEC_H
 #define WC_FAULT_SPEC_H
 

@@ -55,6 +55,11 @@ enum slab_kind layout_kind_of(enum layout_store store)
 	return stores[store].kind;
 }
 
+bool layout_is_sums(enum layout_store store)
+{
+	return store == LAYOUT_WGRAD || store == LAYOUT_BIAS_WGRAD || store == LAYOUT_PARAMETERS_WGRAD;
+}
+
 bool layout_is_filters(enum layout_store store)
 {
 	return store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD || store == LAYOUT_BIAS || store == LAYOUT_BIAS_WGRAD;
@@ -71,11 +76,35 @@ const struct layout_place *layout_place(const struct layout *layout, enum layout
 	return place_at(layout, store, node);
 }
 
+uint64_t layout_ring(const struct layout *layout, int core)
+{
+	return layout->ring_base + (uint64_t)core * layout->ring_entries * WC_COMMAND_BYTES;
+}
+
+static bool is_numbers(enum layout_store store)
+{
+	return store == LAYOUT_LABELS || store == LAYOUT_LOSSES;
+}
+
+static int core_samples(const struct layout *layout)
+{
+	return layout->batch / layout->cores;
+}
+
+// From a core's labels or losses to the next one's.
+static uint64_t numbers_bytes(const struct layout *layout)
+{
+	return round_up(4 * (uint64_t)core_samples(layout), layout->bus_bytes);
+}
+
 uint64_t layout_address(const struct layout *layout, enum layout_store store, int node, int sample, int row)
 {
 	const struct layout_place *place = place_at(layout, store, node);
 
-	assert(place->bytes && row >= 0 && row < place->rows);
+	assert(place->bytes && row >= 0 && row < place->rows && sample >= 0 && sample < place->samples);
+	// Rows are samples.
+	if (is_numbers(store))
+		return place->base + (uint64_t)(row / core_samples(layout)) * numbers_bytes(layout) + (uint64_t)(row % core_samples(layout)) * place->row_bytes;
 	return place->base + (uint64_t)sample * place->sample_bytes + (uint64_t)row * place->row_bytes;
 }
 
@@ -96,8 +125,17 @@ static void want_rows(struct layout *layout, enum layout_store store, int node, 
 		return;
 	place->row_bytes = program_row_bytes(layout->net, stores[store].kind, node, bus_bytes);
 	place->rows = rows;
+	place->samples = layout->batch;
 	place->sample_bytes = (uint64_t)place->row_bytes * (uint64_t)place->rows;
 	place->bytes = place->sample_bytes * (uint64_t)layout->batch;
+}
+
+// Of what has rows but no samples.
+static void size_place(struct layout *layout, enum layout_store store, struct layout_place *place)
+{
+	place->samples = layout_is_sums(store) ? layout->cores : 1;
+	place->sample_bytes = round_up((uint64_t)place->row_bytes * (uint64_t)place->rows, layout->bus_bytes);
+	place->bytes = (uint64_t)place->samples * place->sample_bytes;
 }
 
 static void want_filters(struct layout *layout, enum layout_store store, int node)
@@ -108,7 +146,7 @@ static void want_filters(struct layout *layout, enum layout_store store, int nod
 
 	place->rows = of->out.channels;
 	place->row_bytes = (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD ? (uint32_t)(net_conv_weights(of) / of->out.channels) : 1) * element_bytes;
-	place->bytes = (uint64_t)place->row_bytes * (uint64_t)place->rows;
+	size_place(layout, store, place);
 }
 
 static void want_vectors(struct layout *layout, enum layout_store store, int node, uint32_t bus_bytes)
@@ -117,7 +155,7 @@ static void want_vectors(struct layout *layout, enum layout_store store, int nod
 
 	place->rows = 1;
 	place->row_bytes = program_row_bytes(layout->net, stores[store].kind, node, bus_bytes);
-	place->bytes = place->row_bytes;
+	size_place(layout, store, place);
 }
 
 // One number for each sample.
@@ -125,9 +163,10 @@ static void want_numbers(struct layout *layout, enum layout_store store, int nod
 {
 	struct layout_place *place = begin_place(layout, store, node);
 
+	place->samples = 1;
 	place->rows = layout->batch;
 	place->row_bytes = 4;
-	place->bytes = 4 * (uint64_t)layout->batch;
+	place->bytes = (uint64_t)layout->cores * numbers_bytes(layout);
 }
 
 static uint64_t array_bytes(const struct layout *layout, int node, enum parameter_array array)
@@ -139,7 +178,7 @@ static void want_optimizer(struct layout *layout, int node)
 {
 	struct layout_place *place = begin_place(layout, LAYOUT_OPTIMIZER, node);
 
-	place->rows = 1;
+	place->samples = place->rows = 1;
 	for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
 		place->bytes += 2 * array_bytes(layout, node, array);
 }
@@ -149,13 +188,14 @@ uint64_t layout_momentum_stride(const struct layout *layout, int node, enum para
 	return array_bytes(layout, node, array);
 }
 
-uint64_t layout_array(const struct layout *layout, enum slab_kind kind, int node, enum parameter_array array)
+uint64_t layout_array(const struct layout *layout, enum slab_kind kind, int node, enum parameter_array array, int core)
 {
 	static const enum layout_store weights[ARRAY_COUNT] = {LAYOUT_WEIGHT, LAYOUT_BIAS, LAYOUT_PARAMETERS, LAYOUT_PARAMETERS};
 	static const enum layout_store gradients[ARRAY_COUNT] = {LAYOUT_WGRAD, LAYOUT_BIAS_WGRAD, LAYOUT_PARAMETERS_WGRAD, LAYOUT_PARAMETERS_WGRAD};
 	const enum layout_store store = kind == SLAB_UPDATE_STATE ? LAYOUT_OPTIMIZER : kind == SLAB_UPDATE_WEIGHT ? weights[array] : gradients[array];
 	const uint64_t element = kind == SLAB_UPDATE_WEIGHT ? 2 : 4;
-	uint64_t address = place_at(layout, store, node)->base;
+	const struct layout_place *place = place_at(layout, store, node);
+	uint64_t address = place->base + (uint64_t)core * place->sample_bytes;
 
 	if (kind != SLAB_UPDATE_STATE)
 		return array != ARRAY_BETA ? address : address + round_up(element * (uint64_t)layout->net->nodes[node].out.channels, layout->bus_bytes);
@@ -216,7 +256,7 @@ int layout_init(struct layout *layout, const struct schedule *schedule, const st
 {
 	const size_t count = LAYOUT_STORE_COUNT * (size_t)net->node_count;
 
-	*layout = (struct layout){.net = net, .batch = schedule->batch, .bus_bytes = schedule->bus_bytes, .ring_entries = ring_entries};
+	*layout = (struct layout){.net = net, .batch = schedule->batch, .cores = schedule->cores, .bus_bytes = schedule->bus_bytes, .ring_entries = ring_entries};
 	layout->places = wc_alloc(count, sizeof(*layout->places));
 	if (!layout->places)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the layout of %d nodes", net->node_count);
@@ -233,7 +273,7 @@ int layout_init(struct layout *layout, const struct schedule *schedule, const st
 		want_loss(layout, schedule->bus_bytes);
 	for (int node = 0; whole.update && node < net->node_count; node++)
 		want_optimizer(layout, node);
-	layout->region_bytes[WC_CLASS_COMMAND] = (uint64_t)ring_entries * WC_COMMAND_BYTES;
+	layout->region_bytes[WC_CLASS_COMMAND] = (uint64_t)layout->cores * ring_entries * WC_COMMAND_BYTES;
 	for (size_t i = 0; i < count; i++) {
 		struct layout_place *place = &layout->places[i];
 		uint64_t *end = &layout->region_bytes[place->class];

@@ -107,6 +107,7 @@ struct op *lower_push(struct lower *lower, int step, enum op_kind kind, struct w
 	if (op) {
 		op->kind = kind;
 		op->step = step;
+		op->core = lower->program->core;
 		op->node = from->node;
 		op->sample_first = from->sample_first;
 		op->sample_count = from->sample_count;
@@ -211,6 +212,7 @@ int lower_step(struct lower *lower, int step, struct wc_error *err)
 		[STEP_ROW_SUMS] = lower_row_sums,
 		[STEP_COMBINE] = lower_combine,
 		[STEP_LOSS] = lower_loss,
+		[STEP_REDUCE] = lower_reduce,
 		[STEP_UPDATE] = lower_update,
 	};
 	const struct step *from = &lower->program->steps[step];

@@ -90,6 +90,7 @@ int lower_norm_gradient(struct lower *lower, int step, struct wc_error *err);
 int lower_row_sums(struct lower *lower, int step, struct wc_error *err);
 int lower_combine(struct lower *lower, int step, struct wc_error *err);
 int lower_loss(struct lower *lower, int step, struct wc_error *err);
+int lower_reduce(struct lower *lower, int step, struct wc_error *err);
 int lower_update(struct lower *lower, int step, struct wc_error *err);
 
 #endif

@@ -26,11 +26,16 @@ struct op_rows lower_rows(const struct lower *lower, const struct step *from, in
 
 	made.base = of->offset;
 	made.vector_stride = value_vector_bytes(&shape);
-	if (of->kind == SLAB_UPDATE_GRADIENT || of->kind == SLAB_UPDATE_STATE || of->kind == SLAB_UPDATE_WEIGHT) {
+	if (value_is_array(of->kind)) {
 		made.first = (uint64_t)of->lo;
 		made.count = (uint64_t)(of->hi - of->lo);
 		made.vector_stride = made.count * (uint64_t)shape.bits / 8;
-	} else if (of->kind != SLAB_SOFTMAX) {
+	} else if (of->kind == SLAB_SOFTMAX) {
+		// One behind the other, and not padded.
+		made.first = (uint64_t)from->sample_first;
+		made.count = (uint64_t)from->sample_count;
+		made.vector_stride = made.count * (uint64_t)shape.bits / 8;
+	} else {
 		assert(rows.lo >= of->lo && rows.hi <= of->hi);
 		made.base += (uint64_t)(rows.lo - of->lo) * made.row_stride;
 	}

@@ -36,6 +36,12 @@ static struct box map_box(const struct lower *lower, const struct step *from, co
 	return box;
 }
 
+// Which of several places: the core's gradients of parameters.
+static int sums_core(const struct lower *lower, enum layout_store store)
+{
+	return layout_is_sums(store) ? lower->program->core : 0;
+}
+
 // Filters, or some rows of their kernels; biases alike.
 static struct box filter_box(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
 {
@@ -44,7 +50,7 @@ static struct box filter_box(const struct lower *lower, const struct step *from,
 	const bool whole = taps == kernel || store == LAYOUT_BIAS || store == LAYOUT_BIAS_WGRAD;
 	const int64_t bytes = whole ? place->row_bytes : place->row_bytes / kernel * taps;
 	struct box box = {
-		.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, from->lo),
+		.dram = (int64_t)layout_address(lower->layout, store, slab->node, sums_core(lower, store), from->lo),
 		.gbuf = slab->offset + (from->lo - slab->lo) * bytes,
 		.row_bytes = bytes,
 		.rows = from->hi - from->lo,
@@ -66,7 +72,10 @@ static struct box filter_box(const struct lower *lower, const struct step *from,
 // A normalization's parameters or their gradients; numbers of samples.
 static struct box vector_box(const struct lower *lower, const struct slab *slab, enum layout_store store)
 {
-	return (struct box){.dram = (int64_t)layout_address(lower->layout, store, slab->node, 0, 0), .gbuf = slab->offset, .row_bytes = slab->bytes, .rows = 1};
+	// Of numbers, a row is a sample.
+	const int row = slab->kind == SLAB_LABELS || slab->kind == SLAB_LOSSES ? slab->lo : 0;
+
+	return (struct box){.dram = (int64_t)layout_address(lower->layout, store, slab->node, sums_core(lower, store), row), .gbuf = slab->offset, .row_bytes = slab->bytes, .rows = 1};
 }
 
 // Elements of an array of parameters: one row, or masters and momenta.
@@ -74,7 +83,7 @@ static struct box array_box(const struct lower *lower, const struct slab *slab)
 {
 	const int64_t element = slab->kind == SLAB_UPDATE_WEIGHT ? 2 : 4, bytes = element * (slab->hi - slab->lo);
 	struct box box = {
-		.dram = (int64_t)layout_array(lower->layout, slab->kind, slab->node, slab->array) + element * slab->lo,
+		.dram = (int64_t)layout_array(lower->layout, slab->kind, slab->node, slab->array, slab->core) + element * slab->lo,
 		.gbuf = slab->offset, .row_bytes = bytes, .rows = 1,
 	};
 
@@ -86,14 +95,9 @@ static struct box array_box(const struct lower *lower, const struct slab *slab)
 	return box;
 }
 
-static bool is_update(enum slab_kind kind)
-{
-	return kind == SLAB_UPDATE_GRADIENT || kind == SLAB_UPDATE_STATE || kind == SLAB_UPDATE_WEIGHT;
-}
-
 static struct box box_of(const struct lower *lower, const struct step *from, const struct slab *slab, enum layout_store store)
 {
-	if (is_update(slab->kind))
+	if (value_is_array(slab->kind))
 		return array_box(lower, slab);
 	if (layout_is_filters(store))
 		return filter_box(lower, from, slab, store);
@@ -106,7 +110,7 @@ static struct op_rows rows_in_memory(const struct lower *lower, struct op_rows r
 	const struct layout_place *place = layout_place(lower->layout, store, rows.value.node);
 
 	rows.base = (uint64_t)box->dram;
-	if (is_update(rows.value.kind)) {
+	if (value_is_array(rows.value.kind)) {
 		rows.vector_stride = (uint64_t)box->dram_stride;
 	} else {
 		rows.row_stride = place->row_bytes;
@@ -122,7 +126,7 @@ static struct op_rows rows_in_buffer(const struct lower *lower, const struct ste
 	const bool moves_part = slab->kind == SLAB_GRAD;
 	const struct value value = moves_part ? lower_sum_so_far(lower, from, from->source) : lower_value(lower, from, from->source);
 
-	return lower_rows(lower, from, from->source, is_update(slab->kind) ? (struct rows){0, 1} : (struct rows){from->lo, from->hi}, value);
+	return lower_rows(lower, from, from->source, value_is_array(slab->kind) ? (struct rows){0, 1} : (struct rows){from->lo, from->hi}, value);
 }
 
 int lower_transfer(struct lower *lower, int step, struct wc_error *err)
@@ -131,7 +135,7 @@ int lower_transfer(struct lower *lower, int step, struct wc_error *err)
 	const struct slab *slab = lower_slab(lower, from->source);
 	const bool kept = from->op == STEP_TAKE || from->op == STEP_KEEP;
 	const bool store = from->op == STEP_STORE || from->op == STEP_KEEP;
-	const enum layout_store place = is_update(slab->kind) ? LAYOUT_WEIGHT : layout_store_of(slab->kind, kept);
+	const enum layout_store place = value_is_array(slab->kind) ? LAYOUT_WEIGHT : layout_store_of(slab->kind, kept);
 	const struct box box = box_of(lower, from, slab, place);
 	const struct op_rows in_buffer = rows_in_buffer(lower, from), in_memory = rows_in_memory(lower, in_buffer, &box, place);
 	const int64_t bus = lower->params.bus_bytes;

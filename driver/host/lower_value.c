@@ -33,11 +33,20 @@ struct value lower_value(const struct lower *lower, const struct step *from, int
 		break;
 	case SLAB_WGRAD:
 	case SLAB_BIAS_WGRAD:
+		value.core = lower->program->core;
 		// Slices are loaded ahead, so each channel is at a cut of its own.
 		value.stage = lower->cuts[of->node][of->lo];
 		break;
 	case SLAB_PARAMETERS_WGRAD:
+		value.core = lower->program->core;
 		value.stage = lower->cuts[of->node][0];
+		break;
+	case SLAB_CORE_GRADIENT:
+		value.core = of->core;
+		break;
+	case SLAB_UPDATE_GRADIENT:
+		// It begins with core 0's.
+		value.stage = from->op == STEP_LOAD && lower->program->schedule->cores > 1;
 		break;
 	default:
 		break;

@@ -72,7 +72,7 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 
 			if (!op)
 				return WC_ERR_SYSTEM;
-			op->value = (struct value){.kind = SLAB_WGRAD, .node = from->node, .stage = from->cut};
+			op->value = (struct value){.kind = SLAB_WGRAD, .node = from->node, .stage = from->cut, .core = op->core};
 			set_tile(op, from, conv, m, min64(from->channel_hi - m, lower->params.acc_rows));
 			op->n_first = (int)n;
 			op->n_count = (int)min64(filter - n, lower->params.cols);
@@ -117,7 +117,7 @@ int lower_bias_gradient(struct lower *lower, int step, struct wc_error *err)
 
 		if (!op)
 			return WC_ERR_SYSTEM;
-		op->value = (struct value){.kind = SLAB_BIAS_WGRAD, .node = from->node, .stage = from->cut};
+		op->value = (struct value){.kind = SLAB_BIAS_WGRAD, .node = from->node, .stage = from->cut, .core = op->core};
 		set_tile(op, from, conv, m, min64(from->channel_hi - m, lower->params.acc_rows));
 		op->n_count = 1;
 

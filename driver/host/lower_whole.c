@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs by itself over the whole batch: the loss, and the update of the parameters.
+// What runs by itself beside the groups: the loss, the reduction of the parameters' gradients over the cores, and the update.
 #include "driver/host/lower_internal.h"
 
 static struct op *begin(struct lower *lower, int step, const struct simd_nest *nest, struct wc_error *err)
@@ -109,6 +109,34 @@ int lower_loss(struct lower *lower, int step, struct wc_error *err)
 	if (!result)
 		result = lower_exponentials(lower, step, &loss, err);
 	return result ? result : lower_logits_gradient(lower, step, &loss, err);
+}
+
+int lower_reduce(struct lower *lower, int step, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const struct rows one = {0, 1};
+	const struct value added = lower_value(lower, from, from->source);
+	const int cores = added.core + 1;
+	const struct simd_nest nest = {WC_SIMD_ADD, 1, 1, 1, from->hi - from->lo, wc_device_lanes(&lower->params)};
+	const struct op_rows operand = lower_rows(lower, from, from->source, one, added);
+	struct value sum = lower_value(lower, from, from->result);
+	struct op *op = begin(lower, step, &nest, err);
+
+	if (!op)
+		return WC_ERR_SYSTEM;
+	sum.stage = added.core;
+	const struct op_rows before = lower_rows(lower, from, from->result, one, sum);
+
+	sum.stage = cores == lower->program->schedule->cores ? 0 : cores;
+	const struct op_rows after = lower_rows(lower, from, from->result, one, sum);
+
+	simd_put_stream(&op->command.simd, 0, SIMD_FLOAT, lower_stream(&before, 0));
+	simd_put_stream(&op->command.simd, 1, SIMD_FLOAT, lower_stream(&operand, 0));
+	simd_put_stream(&op->command.simd, 2, SIMD_FLOAT, lower_stream(&after, 0));
+	lower_reads(op, before);
+	lower_reads(op, operand);
+	lower_writes(op, after);
+	return lower_simd_finish(lower, op, err);
 }
 
 int lower_update(struct lower *lower, int step, struct wc_error *err)

@@ -27,6 +27,15 @@ struct mismatch_element mismatch_element_at(const struct net *net, const struct 
 	return element;
 }
 
+const char *mismatch_command(const struct mismatch *mismatch, int cores, char *text, size_t size)
+{
+	const int used = snprintf(text, size, "command %" PRIu32, mismatch->command);
+
+	if (cores > 1)
+		snprintf(text + used, size - (size_t)used, " of core %d", mismatch->core);
+	return text;
+}
+
 void mismatch_element_name(const struct net *net, const struct mismatch_element *element, char *text, size_t size)
 {
 	const struct value_shape shape = value_shape_of(net, 1, &element->value);

@@ -31,6 +31,7 @@ struct mismatch_element {
 
 struct mismatch {
 	enum mismatch_kind kind;
+	int core;          // whose command
 	uint32_t command;  // index; op is its record (MISMATCH_FINAL: neither)
 	struct op op;
 	uint64_t cycle;    // 0: the backend has none
@@ -45,6 +46,9 @@ struct mismatch {
 	// MISMATCH_SHAPE
 	int row, count;
 };
+
+// "command 12"; on a device of several cores "command 12 of core 1". The text.
+const char *mismatch_command(const struct mismatch *mismatch, int cores, char *text, size_t size);
 
 // Element `index` of a vector of row `row` of a sample, as value.h counts them.
 struct mismatch_element mismatch_element_at(const struct net *net, const struct value *value, int sample, int row, int vector, uint64_t index);

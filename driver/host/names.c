@@ -62,12 +62,24 @@ static void describe_weight(const struct net *net, int node, uint64_t element, c
 		 element / channels % kernel_w, element % channels);
 }
 
+// " of core 1"; nothing where there is one core.
+static void whose(const struct layout *layout, int core, char *text, size_t size)
+{
+	if (layout->cores > 1)
+		snprintf(text, size, " of core %d", core);
+	else
+		text[0] = '\0';
+}
+
 void layout_describe(const struct layout *layout, uint64_t address, char *text, size_t size)
 {
-	char name[128], where[96];
+	char name[128], where[96], core[24] = "";
 
-	if (address >= layout->ring_base && address < layout->ring_base + (uint64_t)layout->ring_entries * WC_COMMAND_BYTES) {
-		snprintf(text, size, "entry %" PRIu64 " of the command ring", (address - layout->ring_base) / WC_COMMAND_BYTES);
+	if (address >= layout->ring_base && address < layout_ring(layout, layout->cores)) {
+		const uint64_t entry = (address - layout->ring_base) / WC_COMMAND_BYTES;
+
+		whose(layout, (int)(entry / layout->ring_entries), core, sizeof(core));
+		snprintf(text, size, "entry %" PRIu64 " of the command ring%s", entry % layout->ring_entries, core);
 		return;
 	}
 	for (int store = 0; store < LAYOUT_STORE_COUNT; store++)
@@ -76,16 +88,19 @@ void layout_describe(const struct layout *layout, uint64_t address, char *text, 
 
 			if (address < place->base || address >= place->base + place->bytes)
 				continue;
-			const uint64_t offset = address - place->base;
+			const bool sums = layout_is_sums((enum layout_store)store);
+			const uint64_t in_place = address - place->base, offset = sums ? in_place % place->sample_bytes : in_place;
 
 			layout_store_name(layout->net, (enum layout_store)store, node, name, sizeof(name));
+			if (sums)
+				whose(layout, (int)(in_place / place->sample_bytes), core, sizeof(core));
 			if (store == LAYOUT_WEIGHT || store == LAYOUT_WGRAD) {
 				describe_weight(layout->net, node, offset / (store == LAYOUT_WGRAD ? 4 : 2), where, sizeof(where));
-				snprintf(text, size, "%s, %s", name, where);
+				snprintf(text, size, "%s%s, %s", name, core, where);
 				return;
 			}
 			if (store >= LAYOUT_BIAS) {
-				snprintf(text, size, "%s, byte %" PRIu64, name, offset);
+				snprintf(text, size, "%s%s, byte %" PRIu64, name, core, offset);
 				return;
 			}
 			describe_column(layout->net, store == LAYOUT_MASK || store == LAYOUT_KEPT_MASK, node,

@@ -69,6 +69,7 @@ _Static_assert(sizeof(struct wc_store_command) == sizeof(struct wc_load_command)
 struct op {
 	enum op_kind kind;
 	int step;                // index in the program
+	int core;                // that executes it
 	int node;                // the operator; transfers: the tensor's node
 	struct value value;      // what is made or moved; if several are, the first
 	enum layout_store store; // transfers: of which place

@@ -15,6 +15,7 @@ static enum profile_phase phase_of(const struct step *step)
 	switch (step->op) {
 	case STEP_LOSS:
 		return PROFILE_LOSS;
+	case STEP_REDUCE:
 	case STEP_UPDATE:
 		return PROFILE_UPDATE;
 	case STEP_WEIGHT_GRADIENT:
@@ -71,14 +72,16 @@ void profile_add(struct profile *profile, const struct program *program, const s
 {
 	const struct step *step = &program->steps[op->step];
 	struct profile_entry *entry = entry_at(profile, step->node, phase_of(step));
+	struct profile_core *core = &profile->cores[op->core];
 
 	if (op->kind == OP_LOAD || op->kind == OP_STORE)
 		return;
 	entry->commands++;
-	profile->last = entry;
-	if (cycle > profile->last_cycle) {
-		entry->cycles += cycle - profile->last_cycle;
-		profile->last_cycle = cycle;
+	core->last = entry;
+	if (cycle > core->last_cycle) {
+		entry->cycles += cycle - core->last_cycle;
+		core->cycles += cycle - core->last_cycle;
+		core->last_cycle = cycle;
 	}
 	if (op_is_tile(op)) {
 		entry->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;
@@ -86,13 +89,14 @@ void profile_add(struct profile *profile, const struct program *program, const s
 	}
 }
 
-void profile_settle(struct profile *profile, uint64_t cycles, uint64_t cycle)
+void profile_settle(struct profile *profile, int core, uint64_t cycles, uint64_t cycle)
 {
-	if (!profile->last)
+	struct profile_core *of = &profile->cores[core];
+
+	of->last_cycle = cycle;
+	if (!of->last)
 		return;
-	// Between a command's end and the rest the device may have been idle for some cycles: the difference has either sign.
-	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
-		cycles -= profile->entries[i].cycles;
-	profile->last->cycles += cycles;
-	profile->last_cycle = cycle;
+	// Between a command's end and the rest the core may have been idle for some cycles: the difference has either sign.
+	of->last->cycles += cycles - of->cycles;
+	of->cycles = cycles;
 }

@@ -2,10 +2,11 @@
 //
 // Where a run's cycles go: each belongs to the layer and phase whose command of the array or the vector unit was the next to
 // be complete. Transfers that overlap such work take none, those that it waits for take its cycles; the entries add up to
-// the cycles in which the device was at work.
+// the cycles in which the device was at work; of several cores, to the sum over them.
 #ifndef WC_PROFILE_H
 #define WC_PROFILE_H
 
+#include "csim/backend.h"
 #include "driver/host/op.h"
 #include "driver/plan/device/program.h"
 
@@ -15,7 +16,7 @@ enum profile_phase {
 	PROFILE_DATA_GRADIENT,
 	PROFILE_WEIGHT_GRADIENT, // and those of biases; a normalization makes its own with the data gradient
 	PROFILE_LOSS,
-	PROFILE_UPDATE,
+	PROFILE_UPDATE,          // and the reduction over several cores
 	PROFILE_PHASES
 };
 const char *profile_phase_name(enum profile_phase phase);
@@ -30,8 +31,11 @@ struct profile_entry {
 struct profile {
 	struct profile_entry *entries; // owned: [node][phase]
 	int node_count;
-	uint64_t last_cycle;           // when the last such command was complete, or when the device was at rest
-	struct profile_entry *last;    // its entry; NULL: none yet
+	struct profile_core {
+		uint64_t last_cycle;        // when its last such command was complete, or when the device was at rest
+		struct profile_entry *last; // its entry; NULL: none yet
+		uint64_t cycles;            // of its commands
+	} cores[WC_CORES_MAX];
 };
 
 // WC_ERR_SYSTEM without memory.
@@ -44,7 +48,7 @@ struct profile_entry profile_sum(const struct profile *profile, enum profile_pha
 // `op` is complete at `cycle`; `rows` of the array. Nothing if it is a transfer.
 void profile_add(struct profile *profile, const struct program *program, const struct op *op, int rows, uint64_t cycle);
 
-// The device is at rest at `cycle`, and has been at work for `cycles` in all: the rest of them goes to the last command.
-void profile_settle(struct profile *profile, uint64_t cycles, uint64_t cycle);
+// The device is at rest at `cycle`, and the core has been at work for `cycles` in all: the rest of them goes to its last command.
+void profile_settle(struct profile *profile, int core, uint64_t cycles, uint64_t cycle);
 
 #endif

@@ -81,26 +81,26 @@ static int allocate(struct replay *replay, uint32_t buffer_bytes, struct wc_erro
 	return 0;
 }
 
-static int execute(struct wc_backend *backend, struct wc_error *err)
+static int execute(struct wc_backend *backend, int core, struct wc_error *err)
 {
 	enum { STEP_CYCLES = 1 << 16, STEPS_MAX = 1 << 16 };
 
 	for (int i = 0; i < STEPS_MAX; i++) {
 		int result = backend->ops->step(backend, STEP_CYCLES, err);
-		const uint32_t status = backend->ops->csr_read(backend, WC_CSR_STATUS);
+		const uint32_t status = device_csr(backend, core, WC_CSR_STATUS);
 
 		if (result)
 			return result;
 		if (status & 4)
 			return wc_fail(err, WC_ERR_SYSTEM, "the replay's device stopped with status %s", device_status_name(status >> 8 & 0xff));
-		if (backend->ops->csr_read(backend, WC_CSR_DONE) == 1)
+		if (device_csr(backend, core, WC_CSR_DONE) == 1)
 			return 0;
 	}
 	return wc_fail(err, WC_ERR_SYSTEM, "the replay does not end");
 }
 
-int replay_run(struct replay *replay, const struct device *device, uint64_t seed, const uint8_t *buffer, const union op_command *command, int m, int n,
-	       const struct wc_fault *fault, struct wc_error *err)
+int replay_run(struct replay *replay, const struct device *device, uint64_t seed, int core, const uint8_t *buffer, const union op_command *command, int m,
+	       int n, const struct wc_fault *fault, struct wc_error *err)
 {
 	struct device second = *device;
 	uint64_t region_bytes[WC_CLASS_COUNT] = {[WC_CLASS_COMMAND] = RING_ENTRIES * WC_COMMAND_BYTES};
@@ -127,20 +127,20 @@ int replay_run(struct replay *replay, const struct device *device, uint64_t seed
 	    (result = device_open(&second, &memory, seed, &backend, err)))
 		goto out;
 	memcpy(wc_memory_at(&memory, memory.regions[WC_CLASS_COMMAND].base, WC_COMMAND_BYTES), alone.bytes, WC_COMMAND_BYTES);
-	backend->ops->buffer_write(backend, 0, buffer, device->params.buffer_bytes);
+	backend->ops->buffer_write(backend, (uint32_t)core * device->params.buffer_bytes, buffer, device->params.buffer_bytes);
 	backend->ops->set_observer(backend, &observer);
 	if (fault) {
 		moved = *fault;
 		moved.command = 0;
 		backend->ops->set_fault(backend, &moved);
 	}
-	result = device_start(backend, memory.regions[WC_CLASS_COMMAND].base, RING_ENTRIES, err);
+	result = device_start(backend, core, memory.regions[WC_CLASS_COMMAND].base, RING_ENTRIES, err);
 	if (result)
 		goto out;
-	backend->ops->csr_write(backend, WC_CSR_TAIL, 1);
-	result = execute(backend, err);
+	backend->ops->csr_write(backend, WC_CSR_CORE(core) + WC_CSR_TAIL, 1);
+	result = execute(backend, core, err);
 	if (!result)
-		backend->ops->buffer_read(backend, 0, replay->buffer, device->params.buffer_bytes);
+		backend->ops->buffer_read(backend, (uint32_t)core * device->params.buffer_bytes, replay->buffer, device->params.buffer_bytes);
 out:
 	wc_backend_free(backend);
 	wc_memory_release(&memory);

@@ -29,10 +29,10 @@ struct replay {
 	uint8_t *buffer;           // the global buffer afterwards, owned
 };
 
-// Run `command`, whose waits are ignored, on a fresh device whose buffer holds `buffer`. For a GEMM, watch row m and
+// Run `command`, whose waits are ignored, on core `core` of a fresh device whose buffer holds `buffer`. For a GEMM, watch row m and
 // column n. `fault`: planted in this command, its index is 0 here; or NULL. WC_ERR_SYSTEM; also if the device stops with an error.
-int replay_run(struct replay *replay, const struct device *device, uint64_t seed, const uint8_t *buffer, const union op_command *command, int m, int n,
-	       const struct wc_fault *fault, struct wc_error *err);
+int replay_run(struct replay *replay, const struct device *device, uint64_t seed, int core, const uint8_t *buffer, const union op_command *command, int m,
+	       int n, const struct wc_fault *fault, struct wc_error *err);
 void replay_release(struct replay *replay);
 
 #endif

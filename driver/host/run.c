@@ -16,42 +16,74 @@ enum {
 	KEPT_ENTRIES = 256,  // of the ring behind the complete commands are not written again: a diagnosis looks at them
 };
 
-// Lower ahead and write what the ring has room for.
-static int feed(struct run *run, uint32_t done, struct wc_error *err)
+// Lower ahead and write what the core's ring has room for.
+static int feed(struct run *run, int index, uint32_t done, struct wc_error *err)
 {
+	struct run_core *core = &run->cores[index];
 	const uint32_t limit = done + RUN_RING_ENTRIES - KEPT_ENTRIES;
 	const struct fault *fault = &run->options->fault;
 
-	while (run->next_step < run->step_limit && (int32_t)(limit - run->queue.end) > 0) {
-		int result = lower_step(&run->lower, run->next_step++, err);
+	while (core->next_step < core->step_limit && (int32_t)(limit - core->queue.end) > 0) {
+		int result = lower_step(&core->lower, core->next_step++, err);
 
 		if (result)
 			return result;
 	}
-	while (run->tail != run->queue.end && run->tail != limit) {
-		uint8_t *entry = wc_memory_at(&run->memory, run->layout.ring_base + run->tail % RUN_RING_ENTRIES * WC_COMMAND_BYTES, WC_COMMAND_BYTES);
+	while (core->tail != core->queue.end && core->tail != limit) {
+		const uint64_t at = layout_ring(&run->layout, index) + core->tail % RUN_RING_ENTRIES * WC_COMMAND_BYTES;
+		uint8_t *entry = wc_memory_at(&run->memory, at, WC_COMMAND_BYTES);
 
-		memcpy(entry, op_queue_at(&run->queue, run->tail)->command.bytes, WC_COMMAND_BYTES);
-		if (fault->in_command && fault->device.command == run->tail)
+		memcpy(entry, op_queue_at(&core->queue, core->tail)->command.bytes, WC_COMMAND_BYTES);
+		if (fault->in_command && fault->device.core == index && fault->device.command == core->tail)
 			entry[fault->device.address] ^= (uint8_t)(1u << fault->device.bit);
-		run->tail++;
+		core->tail++;
 	}
-	run->backend->ops->csr_write(run->backend, WC_CSR_TAIL, run->tail);
+	run->backend->ops->csr_write(run->backend, WC_CSR_CORE(index) + WC_CSR_TAIL, core->tail);
 	return 0;
 }
 
+// Every core's ring. Whether all that there is has been completed.
+static int feed_all(struct run *run, bool *complete, struct wc_error *err)
+{
+	int result = 0;
+
+	*complete = true;
+	for (int i = 0; !result && i < run->core_count; i++) {
+		const uint32_t done = device_csr(run->backend, i, WC_CSR_DONE);
+
+		op_queue_drop_done(&run->cores[i].queue);
+		result = feed(run, i, done, err);
+		*complete &= done == run->cores[i].tail;
+	}
+	return result;
+}
+
 // The device stopped with an error status: the command it names is wrong, or the device is.
-static int device_stopped(struct run *run, uint32_t status, struct wc_error *err)
+static int device_stopped(struct run *run, int core, uint32_t status, struct wc_error *err)
 {
 	struct mismatch *mismatch = &run->compare.mismatch;
-	const uint32_t command = run->backend->ops->csr_read(run->backend, WC_CSR_ERROR_INDEX);
-	const struct op *op = op_queue_at(&run->queue, command);
+	const uint32_t command = device_csr(run->backend, core, WC_CSR_ERROR_INDEX);
+	const struct op *op = op_queue_at(&run->cores[core].queue, command);
+	char where[32];
 
-	*mismatch = (struct mismatch){.kind = MISMATCH_STOPPED, .command = command, .status = status >> 8 & 0xff};
+	*mismatch = (struct mismatch){.kind = MISMATCH_STOPPED, .core = core, .command = command, .status = status >> 8 & 0xff};
 	mismatch->cycle = run->backend->ops->cycle(run->backend);
 	if (op)
 		mismatch->op = *op;
-	return wc_fail(err, WC_ERR_MISMATCH, "the device stopped at command %" PRIu32 " with status %s", command, device_status_name(mismatch->status));
+	return wc_fail(err, WC_ERR_MISMATCH, "the device stopped at %s with status %s", mismatch_command(mismatch, run->core_count, where, sizeof(where)),
+		       device_status_name(mismatch->status));
+}
+
+static int check_core(struct run *run, int core, struct wc_error *err)
+{
+	const uint32_t status = device_csr(run->backend, core, WC_CSR_STATUS), done = device_csr(run->backend, core, WC_CSR_DONE);
+
+	if (status & 4)
+		return device_stopped(run, core, status, err);
+	if (status & 2 && done != run->cores[core].tail)
+		return wc_fail(err, WC_ERR_SYSTEM, "core %d of the device is idle with %" PRIu32 " of %" PRIu32 " commands complete", core, done,
+			       run->cores[core].tail);
+	return 0;
 }
 
 static int loop(struct run *run, struct wc_error *err)
@@ -59,17 +91,12 @@ static int loop(struct run *run, struct wc_error *err)
 	const uint64_t quantum = run->backend->ops->has_cycles ? STEP_CYCLES : STEP_COMMANDS;
 
 	for (;;) {
-		const uint32_t done = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 		double step_s, golden_s;
-		uint32_t status;
-		int result;
+		bool complete;
+		int result = feed_all(run, &complete, err);
 
-		op_queue_drop_done(&run->queue);
-		result = feed(run, done, err);
-		if (result)
+		if (result || complete)
 			return result;
-		if (done == run->tail)
-			return 0;
 		step_s = clock_cpu_s();
 		golden_s = run->expect->cpu_s;
 		result = run->backend->ops->step(run->backend, quantum, err);
@@ -79,16 +106,12 @@ static int loop(struct run *run, struct wc_error *err)
 			*err = run->observed;
 			return run->failure;
 		}
+		for (int core = 0; !result && core < run->core_count; core++)
+			result = check_core(run, core, err);
 		if (result)
 			return result;
-		status = run->backend->ops->csr_read(run->backend, WC_CSR_STATUS);
-		if (status & 4)
-			return device_stopped(run, status, err);
 		if (run_stop_wanted(run))
 			return WC_ERR_STOPPED;
-		if (status & 2 && run->backend->ops->csr_read(run->backend, WC_CSR_DONE) != run->tail)
-			return wc_fail(err, WC_ERR_SYSTEM, "the device is idle with %" PRIu32 " of %" PRIu32 " commands complete",
-				       run->backend->ops->csr_read(run->backend, WC_CSR_DONE), run->tail);
 	}
 }
 
@@ -121,9 +144,10 @@ static void take_counts(struct run *run)
 
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		result->counters[counter] = run_counter(run, counter);
-	result->cycles = run->options->device.kind == DEVICE_RTL ? result->counters[WC_COUNTER_CYCLES] : 0;
+	result->cycles = run->options->device.kind == DEVICE_RTL ? run_cycles(run) : 0;
 	result->end_cycle = run->backend->ops->cycle(run->backend);
-	result->commands = run->commands_before + run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
+	for (int core = 0; core < run->core_count; core++)
+		result->commands += run->cores[core].commands_before + device_csr(run->backend, core, WC_CSR_DONE);
 	memcpy(result->read_bytes, run->memory.read_bytes, sizeof(result->read_bytes));
 	memcpy(result->write_bytes, run->memory.write_bytes, sizeof(result->write_bytes));
 	result->counts = run->compare.counts;
@@ -141,8 +165,9 @@ static int trace_counters(struct run *run, struct wc_error *err)
 
 static void explain(struct run *run)
 {
+	const struct run_core *core = &run->cores[run->compare.mismatch.core];
 	const struct diagnose_context context = {
-		.program = &run->program,
+		.program = &core->program,
 		.layout = &run->layout,
 		.expect = run->expect,
 		.device = &run->device,
@@ -151,7 +176,7 @@ static void explain(struct run *run)
 		.buffer = run->snapshot,
 		.memory = &run->memory,
 		.ring_entries = RUN_RING_ENTRIES,
-		.tail = run->tail,
+		.tail = core->tail,
 	};
 
 	diagnose(&context, &run->compare.mismatch, &run->result->diagnosis);
@@ -187,8 +212,7 @@ static int run_step(struct run *run, struct wc_error *err)
 	int result = 0;
 
 	for (int part = 0; !result && part < run->part_count; part++) {
-		run->step_limit = run->part_ends[part];
-		result = run_begin_part(run, err);
+		result = run_begin_part(run, part, err);
 		if (!result)
 			result = loop(run, err);
 		if (!result)
@@ -215,9 +239,11 @@ static int next_step(struct run *run, int step, struct wc_error *err)
 		result = training->next_batch(training->context, step, err);
 	if (result || step == training->steps)
 		return result;
-	run->next_step = 0;
+	for (int core = 0; core < run->core_count; core++) {
+		run->cores[core].next_step = 0;
+		lower_restart(&run->cores[core].lower);
+	}
 	run->work_done = 0;
-	lower_restart(&run->lower);
 	compare_restart(&run->compare);
 	return run_place_batch(run, err);
 }

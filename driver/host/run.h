@@ -30,6 +30,7 @@ struct run_training {
 // last one the update; they count on over the steps.
 struct run_position {
 	uint64_t parts;
+	uint64_t cycles;
 	uint64_t counters[WC_COUNTER_COUNT];
 	struct profile profile; // of cycles alone
 };
@@ -73,7 +74,7 @@ struct run_digest {
 struct run_result {
 	uint64_t cycles;           // in which the device was at work; 0: the backend has none
 	uint64_t end_cycle;        // since reset, as events and waveforms count
-	uint64_t counters[WC_COUNTER_COUNT];
+	uint64_t counters[WC_COUNTER_COUNT]; // summed over the cores
 	struct profile profile;    // by layer and phase
 	double update_wall_s;      // from the end of backward to the end of the update
 	int steps;                 // completed
@@ -81,7 +82,7 @@ struct run_result {
 	uint64_t commands;         // completed
 	uint64_t macs;             // m n k over the tiles executed, padding included
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // what the memory moved
-	uint32_t buffer_high_water; // most bytes of the global buffer that slabs hold at one step
+	uint32_t buffer_high_water; // most bytes of a global buffer that slabs hold at one step
 	struct compare_counts counts;
 	struct run_digest *digests; // owned: act and grad of every node that was made whole
 	int digest_count;

@@ -12,25 +12,21 @@ static double op_work(const struct op *op)
 	return op_is_tile(op) ? (double)op->m_count * op->n_count * (double)op->k_total : 1;
 }
 
-static bool is_of_update(const struct op *op)
+static struct op *op_of(struct run *run, int index, uint32_t command)
 {
-	return op->value.kind >= SLAB_UPDATE_GRADIENT && op->value.kind <= SLAB_UPDATE_WEIGHT;
-}
+	const struct run_core *core = index >= 0 && index < run->core_count ? &run->cores[index] : NULL;
+	struct op *op = core ? op_queue_at(&core->queue, command) : NULL;
 
-static struct op *op_of(struct run *run, uint32_t command)
-{
-	struct op *op = op_queue_at(&run->queue, command);
-
-	if (!op || command - run->queue.first >= run->tail - run->queue.first) {
-		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device reports on command %" PRIu32 ", the host has written %" PRIu32, command,
-				       run->tail);
+	if (!op || command - core->queue.first >= core->tail - core->queue.first) {
+		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device reports on command %" PRIu32 " of core %d, the host has written %" PRIu32,
+				       command, index, core ? core->tail : 0);
 		return NULL;
 	}
 	return op;
 }
 
 // Remember the first difference's surroundings before anything overwrites them.
-static void take_snapshot(struct run *run)
+static void take_snapshot(struct run *run, int core)
 {
 	const uint32_t bytes = run->backend->params.buffer_bytes;
 
@@ -38,20 +34,21 @@ static void take_snapshot(struct run *run)
 		return;
 	run->snapshot = wc_alloc(bytes, 1);
 	if (run->snapshot)
-		run->backend->ops->buffer_read(run->backend, 0, run->snapshot, bytes);
+		run->backend->ops->buffer_read(run->backend, (uint32_t)core * bytes, run->snapshot, bytes);
 }
 
 int run_on_tile_row(void *context, const struct wc_tile_row *row)
 {
 	struct run *run = context;
-	const struct op *op = op_of(run, row->command_index);
+	const struct op *op = op_of(run, row->core, row->command_index);
+	const struct compare_tile *tile = &run->compare.tiles[row->core];
 	const bool failed = run->compare.mismatch.kind != MISMATCH_NONE;
 	int result;
 
 	if (!op)
 		return run->failure;
 	// Behind the first difference only the rest of its tile is of interest.
-	if (failed && row->command_index != run->compare.mismatch.command)
+	if (failed && (row->core != run->compare.mismatch.core || row->command_index != run->compare.mismatch.command))
 		return 0;
 	if (!op_is_tile(op)) {
 		run->failure = wc_fail(&run->observed, WC_ERR_SYSTEM, "the device drains a tile for command %" PRIu32 ", a %s", row->command_index,
@@ -62,14 +59,14 @@ int run_on_tile_row(void *context, const struct wc_tile_row *row)
 	if (result && result != WC_ERR_MISMATCH)
 		return run->failure = result;
 	if (result)
-		take_snapshot(run);
-	if (run->compare.tile_rows == op->m_count && host_trace_wanted(&run->trace)) {
+		take_snapshot(run, row->core);
+	if (tile->rows == op->m_count && host_trace_wanted(&run->trace)) {
 		int traced = host_trace_result(&run->trace, &run->compare, row->command_index, op, row->cycle, run->backend->ops->has_cycles, &run->observed);
 
 		if (traced)
 			return run->failure = traced;
 	}
-	if (result && (run->compare.tile_rows == op->m_count || run->compare.mismatch.kind == MISMATCH_SHAPE))
+	if (result && (tile->rows == op->m_count || run->compare.mismatch.kind == MISMATCH_SHAPE))
 		return run->failure = result;
 	return 0;
 }
@@ -80,19 +77,19 @@ static int on_command_end(struct run *run, const struct wc_event *event, const s
 
 	if (run->compare.mismatch.kind != MISMATCH_NONE)
 		// The tile at fault has ended although rows are missing.
-		return run->compare.mismatch.command == event->command_index ? WC_ERR_MISMATCH : 0;
+		return run->compare.mismatch.core == event->core && run->compare.mismatch.command == event->command_index ? WC_ERR_MISMATCH : 0;
 	result = compare_end(&run->compare, event->command_index, op, event->cycle, &run->observed);
 	if (result == WC_ERR_MISMATCH)
-		take_snapshot(run);
+		take_snapshot(run, event->core);
 	if ((!result || result == WC_ERR_MISMATCH) && !op_is_tile(op) && host_trace_wanted(&run->trace)) {
 		int traced = host_trace_result(&run->trace, &run->compare, event->command_index, op, event->cycle, run->backend->ops->has_cycles, &run->observed);
 
 		result = traced ? traced : result;
 	}
 	run->work_done += op_work(op);
-	if (!is_of_update(op))
+	if (!value_is_array(op->value.kind))
 		run->update_from_s = clock_wall_s();
-	profile_add(&run->result->profile, &run->program, op, run->device.params.rows, event->cycle);
+	profile_add(&run->result->profile, &run->cores[op->core].program, op, run->device.params.rows, event->cycle);
 	if (op_is_tile(op))
 		run->result->macs += (uint64_t)op->m_count * (uint64_t)op->n_count * (uint64_t)op->k_total;
 	if (run->options->progress) {
@@ -108,7 +105,7 @@ int run_on_event(void *context, const struct wc_event *event)
 {
 	struct run *run = context;
 	const bool ring = event->kind == WC_EVENT_BURST && event->command_index == UINT32_MAX;
-	struct op *op = ring ? NULL : op_of(run, event->command_index);
+	struct op *op = ring ? NULL : op_of(run, event->core, event->command_index);
 	int result;
 
 	if (!op && !ring)

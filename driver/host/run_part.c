@@ -23,14 +23,15 @@ static int check_position(const struct run *run, struct wc_error *err)
 		       before->parts, parts);
 }
 
-// A part ends behind the last step of a group, if no step of an earlier group follows: loads of later ones may have moved before it.
+// A part ends behind the last step of a group, if no step of an earlier group follows: loads of later ones may have moved before it. So it does
+// before the exchange. The programs of all cores are the same up to there.
 int run_find_parts(struct run *run, struct wc_error *err)
 {
-	const struct program *program = &run->program;
+	const struct program *program = &run->cores[0].program;
 	const int groups = program->schedule->group_count;
 	int *last = wc_alloc((size_t)groups + 1, sizeof(*last)), end = 0;
 
-	run->part_ends = wc_alloc((size_t)groups + 1, sizeof(*run->part_ends));
+	run->part_ends = wc_alloc((size_t)groups + 2, sizeof(*run->part_ends));
 	if (!last || !run->part_ends) {
 		wc_free(last);
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for %d groups", groups);
@@ -40,26 +41,49 @@ int run_find_parts(struct run *run, struct wc_error *err)
 	for (int group = 0; run->options->resume && group < groups; group++)
 		if (last[group] > end && last[group] < program->step_count)
 			run->part_ends[run->part_count++] = end = last[group];
+	if (program->exchange > end && program->exchange < program->step_count)
+		run->part_ends[run->part_count++] = program->exchange;
 	run->part_ends[run->part_count++] = program->step_count;
 	wc_free(last);
 	return check_position(run, err);
 }
 
-int run_begin_part(struct run *run, struct wc_error *err)
+static void begin_core(struct run *run, int index, int part)
+{
+	struct run_core *core = &run->cores[index];
+
+	core->step_limit = part + 1 < run->part_count ? run->part_ends[part] : core->program.step_count;
+	core->cycles_before = device_counter(run->backend, index, WC_COUNTER_CYCLES);
+}
+
+// The device takes over from the functional model.
+static int take_over(struct run *run, struct wc_error *err)
 {
 	int result;
 
-	if (!run->catches_up || run->parts_done != position_before(run)->parts)
-		return 0;
 	run->catches_up = false;
-	run->commands_before = run->backend->ops->csr_read(run->backend, WC_CSR_DONE);
 	run->device = run->options->device;
-	op_queue_drop_done(&run->queue);
-	lower_new_device(&run->lower);
-	run->tail = 0;
+	run->cycles = position_before(run)->cycles;
+	for (int i = 0; i < run->core_count; i++) {
+		struct run_core *core = &run->cores[i];
+
+		core->commands_before = device_csr(run->backend, i, WC_CSR_DONE);
+		core->tail = 0;
+		op_queue_drop_done(&core->queue);
+		lower_new_device(&core->lower);
+	}
 	result = run_open_device(run, err);
 	if (!result)
 		compare_new_device(&run->compare, run->backend);
+	return result;
+}
+
+int run_begin_part(struct run *run, int part, struct wc_error *err)
+{
+	const int result = run->catches_up && run->parts_done == position_before(run)->parts ? take_over(run, err) : 0;
+
+	for (int core = 0; !result && core < run->core_count; core++)
+		begin_core(run, core, part);
 	return result;
 }
 
@@ -80,12 +104,18 @@ int run_end_part(struct run *run, struct wc_error *err)
 			take_cycles(&run->result->profile, &resume->from->profile);
 		return 0;
 	}
+	run->cycles = run_cycles(run);
+	for (int core = 0; core < run->core_count; core++) {
+		const uint64_t cycles = device_counter(run->backend, core, WC_COUNTER_CYCLES);
 
-	if (run->backend->ops->has_cycles)
-		profile_settle(&run->result->profile, run_counter(run, WC_COUNTER_CYCLES), run->backend->ops->cycle(run->backend));
-	position.profile = run->result->profile;
+		run->cores[core].cycles_before = cycles;
+		if (run->backend->ops->has_cycles)
+			profile_settle(&run->result->profile, core, cycles, run->backend->ops->cycle(run->backend));
+	}
 	if (!resume)
 		return 0;
+	position.cycles = run->cycles;
+	position.profile = run->result->profile;
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		position.counters[counter] = run_counter(run, counter);
 	return resume->part_done(resume->context, &position, err);
@@ -94,6 +124,21 @@ int run_end_part(struct run *run, struct wc_error *err)
 uint64_t run_counter(const struct run *run, enum wc_counter counter)
 {
 	const struct run_position *before = position_before(run);
+	uint64_t sum = before ? before->counters[counter] : 0;
 
-	return (run->catches_up ? 0 : device_counter(run->backend, counter)) + (before ? before->counters[counter] : 0);
+	for (int core = 0; !run->catches_up && core < run->core_count; core++)
+		sum += device_counter(run->backend, core, counter);
+	return sum;
+}
+
+uint64_t run_cycles(const struct run *run)
+{
+	uint64_t longest = 0;
+
+	for (int i = 0; !run->catches_up && i < run->core_count; i++) {
+		const uint64_t cycles = device_counter(run->backend, i, WC_COUNTER_CYCLES) - run->cores[i].cycles_before;
+
+		longest = cycles > longest ? cycles : longest;
+	}
+	return run->cycles + longest;
 }

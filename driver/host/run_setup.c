@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From options to a device that is ready to run, and back.
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +30,8 @@ static double step_work(const struct program *program, const struct step *step)
 static void place_rows(struct run *run, enum layout_store store, int node, const uint8_t *dense, uint64_t row_bytes)
 {
 	const struct layout_place *place = layout_place(&run->layout, store, node);
-	const int samples = place->sample_bytes ? run->layout.batch : 1;
 
-	for (int sample = 0; place->bytes && sample < samples; sample++)
+	for (int sample = 0; place->bytes && sample < place->samples; sample++)
 		for (int row = 0; row < place->rows; row++) {
 			memcpy(wc_memory_at(&run->memory, layout_address(&run->layout, store, node, sample, row), row_bytes), dense, row_bytes);
 			dense += row_bytes;
@@ -66,7 +66,7 @@ static int place_array(struct run *run, int node, enum parameter_array array, st
 
 	for (int vector = 0; shape.count && vector < shape.vectors; vector++) {
 		const void *values = expect_values(run->expect, &value, 0, 0, vector, err);
-		const uint64_t address = layout_array(&run->layout, SLAB_UPDATE_STATE, node, array) +
+		const uint64_t address = layout_array(&run->layout, SLAB_UPDATE_STATE, node, array, 0) +
 					 (uint64_t)vector * layout_momentum_stride(&run->layout, node, array);
 
 		if (!values)
@@ -107,9 +107,9 @@ static int trace_headers(struct run *run, struct wc_error *err)
 	const struct run_options *options = run->options;
 	const struct schedule *schedule = options->schedule;
 	const struct device *device = &options->device;
-	char values[5][64];
-	const char *const keys[] = {"net", "schedule", "batch", "array", "buffer", "bus", "seed"};
-	const char *texts[] = {options->net->name, options->schedule_name, values[0], values[1], values[2], values[3], values[4]};
+	char values[6][64];
+	const char *const keys[] = {"net", "schedule", "batch", "array", "buffer", "bus", "seed", "cores"};
+	const char *texts[] = {options->net->name, options->schedule_name, values[0], values[1], values[2], values[3], values[4], values[5]};
 	int result = 0;
 
 	snprintf(values[0], sizeof(values[0]), "%d", schedule->batch);
@@ -117,21 +117,46 @@ static int trace_headers(struct run *run, struct wc_error *err)
 	snprintf(values[2], sizeof(values[2]), "%" PRIu32, device->params.buffer_bytes);
 	snprintf(values[3], sizeof(values[3]), "%" PRIu32, device->params.bus_bytes);
 	snprintf(values[4], sizeof(values[4]), "%" PRIu64, options->seed);
+	snprintf(values[5], sizeof(values[5]), "%d", schedule->cores);
 	for (size_t i = 0; !result && i < sizeof(keys) / sizeof(*keys); i++)
 		result = host_trace_header(&run->trace, keys[i], texts[i], err);
 	return result ? result : host_trace_device_header(&run->trace, "backend", run->backend->ops->name, err);
 }
 
-static int copy_buffer(struct wc_backend *from, struct wc_backend *to, struct wc_error *err)
+// All cores' global buffers.
+static int copy_buffers(struct wc_backend *from, struct wc_backend *to, struct wc_error *err)
 {
 	const uint32_t bytes = to->params.buffer_bytes;
 	uint8_t *buffer = wc_alloc(bytes, 1);
 
 	if (!buffer)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a buffer of %" PRIu32 " bytes", bytes);
-	from->ops->buffer_read(from, 0, buffer, bytes);
-	to->ops->buffer_write(to, 0, buffer, bytes);
+	for (uint32_t core = 0; core < (uint32_t)to->params.cores; core++) {
+		from->ops->buffer_read(from, core * bytes, buffer, bytes);
+		to->ops->buffer_write(to, core * bytes, buffer, bytes);
+	}
 	wc_free(buffer);
+	return 0;
+}
+
+static int set_up_core(struct run *run, int index, struct wc_error *err)
+{
+	const struct run_options *options = run->options;
+	struct run_core *core = &run->cores[index];
+	int result;
+
+	if ((result = program_expand_core(&core->program, options->schedule, options->net, run->whole, index, err)) ||
+	    (result = op_queue_init(&core->queue, err)) ||
+	    (result = lower_init(&core->lower, &core->program, &run->layout, &options->device.params, &core->queue, err)))
+		return result;
+	core->lower.loss_scale = options->data->loss_scale / (float)options->schedule->batch;
+	if (run->expect->optimizer)
+		core->lower.sgd = run->expect->optimizer->sgd;
+	for (int i = 0; i < core->program.step_count; i++)
+		run->work_all += step_work(&core->program, &core->program.steps[i]);
+	if (core->program.live_bytes > run->result->buffer_high_water)
+		run->result->buffer_high_water = core->program.live_bytes;
+	host_trace_program(&run->trace, &core->program);
 	return 0;
 }
 
@@ -143,35 +168,29 @@ int run_set_up(struct run *run, struct wc_error *err)
 	run->whole = (struct program_whole){
 		.loss = options->net->nodes[options->net->node_count - 1].op == NET_LOSS, .update = run->expect->optimizer != NULL,
 	};
+	run->core_count = options->schedule->cores;
+	assert(run->core_count == options->device.params.cores && run->core_count <= WC_CORES_MAX);
 	if ((options->dump && (result = collect_dump_prepare(options->dump, err))) ||
-	    (result = program_expand_whole(&run->program, options->schedule, options->net, run->whole, err)) ||
 	    (result = layout_init(&run->layout, options->schedule, options->net, run->whole, RUN_RING_ENTRIES, err)) ||
 	    (result = wc_memory_init(&run->memory, options->device.params.bus_bytes, run->layout.region_bytes, err)))
 		return result;
 	layout_bind(&run->layout, &run->memory);
-	if ((result = op_queue_init(&run->queue, err)) ||
-	    (result = lower_init(&run->lower, &run->program, &run->layout, &options->device.params, &run->queue, err)) ||
-	    (result = collect_init(&run->collect, options->net, options->schedule->batch, err)) ||
-	    (result = profile_init(&run->result->profile, options->net->node_count, err)) || (result = run_find_parts(run, err)))
+	if ((result = collect_init(&run->collect, options->net, options->schedule->batch, err)) ||
+	    (result = profile_init(&run->result->profile, options->net->node_count, err)) ||
+	    (result = host_trace_open(&run->trace, &options->device.params, options->trace, options->golden_trace, options->trace_level, err)))
 		return result;
-	run->lower.loss_scale = options->data->loss_scale / (float)options->schedule->batch;
-	if (run->expect->optimizer)
-		run->lower.sgd = run->expect->optimizer->sgd;
+	for (int core = 0; core < run->core_count; core++)
+		if ((result = set_up_core(run, core, err)))
+			return result;
 	run->device = options->device;
 	run->catches_up = options->resume && options->resume->from;
 	if (run->catches_up)
 		run->device.kind = DEVICE_MODEL;
-	expect_restart(run->expect);
-	if ((result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
-	    (result = host_trace_open(&run->trace, &run->program, &options->device.params, options->trace, options->golden_trace, options->trace_level,
-				      err)) ||
-	    (result = run_open_device(run, err)) || (result = trace_headers(run, err)) ||
-	    (result = compare_init(&run->compare, &run->program, &run->layout, run->expect, &run->collect, run->backend, host_trace_wanted(&run->trace), err)))
+	expect_restart(run->expect, run->core_count);
+	if ((result = run_find_parts(run, err)) || (result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
+	    (result = run_open_device(run, err)) || (result = trace_headers(run, err)))
 		return result;
-	for (int i = 0; i < run->program.step_count; i++)
-		run->work_all += step_work(&run->program, &run->program.steps[i]);
-	run->result->buffer_high_water = run->program.live_bytes;
-	return 0;
+	return compare_init(&run->compare, &run->layout, run->expect, &run->collect, run->backend, host_trace_wanted(&run->trace), err);
 }
 
 int run_open_device(struct run *run, struct wc_error *err)
@@ -189,15 +208,17 @@ int run_open_device(struct run *run, struct wc_error *err)
 	if (result)
 		return result;
 	if (run->backend)
-		result = copy_buffer(run->backend, backend, err);
+		result = copy_buffers(run->backend, backend, err);
 	wc_backend_free(run->backend);
 	run->backend = backend;
 	if (result)
 		return result;
 	backend->ops->set_observer(backend, &observer);
 	backend->ops->set_fault(backend, options->fault.device.kind == WC_FAULT_NONE ? NULL : &options->fault.device);
-	result = device_start(backend, run->layout.ring_base, RUN_RING_ENTRIES, err);
-	run->result->profile.last_cycle = backend->ops->cycle(backend);
+	for (int core = 0; !result && core < run->core_count; core++) {
+		result = device_start(backend, core, layout_ring(&run->layout, core), RUN_RING_ENTRIES, err);
+		run->result->profile.cores[core] = (struct profile_core){.last_cycle = backend->ops->cycle(backend)};
+	}
 	return result;
 }
 
@@ -206,11 +227,13 @@ void run_tear_down(struct run *run)
 	wc_backend_free(run->backend);
 	compare_release(&run->compare);
 	collect_release(&run->collect);
-	lower_release(&run->lower);
-	op_queue_release(&run->queue);
+	for (int i = 0; i < run->core_count; i++) {
+		lower_release(&run->cores[i].lower);
+		op_queue_release(&run->cores[i].queue);
+		program_release(&run->cores[i].program);
+	}
 	wc_memory_release(&run->memory);
 	layout_release(&run->layout);
-	program_release(&run->program);
 	wc_free(run->part_ends);
 	wc_free(run->snapshot);
 }

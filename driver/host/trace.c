@@ -5,17 +5,22 @@
 
 #include <stdio.h>
 
-int host_trace_open(struct host_trace *trace, const struct program *program, const struct wc_device_params *params, const char *device_path,
-		    const char *golden_path, enum wct_level level, struct wc_error *err)
+int host_trace_open(struct host_trace *trace, const struct wc_device_params *params, const char *device_path, const char *golden_path,
+		    enum wct_level level, struct wc_error *err)
 {
 	int result = 0;
 
-	*trace = (struct host_trace){.program = program, .rows = params->rows, .cols = params->cols, .acc_rows = params->acc_rows};
+	*trace = (struct host_trace){.cores = params->cores, .rows = params->rows, .cols = params->cols, .acc_rows = params->acc_rows};
 	if (device_path)
 		result = wct_writer_open(&trace->device, device_path, level, err);
 	if (!result && golden_path)
 		result = wct_writer_open(&trace->golden, golden_path, level, err);
 	return result;
+}
+
+void host_trace_program(struct host_trace *trace, const struct program *program)
+{
+	trace->programs[program->core] = program;
 }
 
 int host_trace_device_header(struct host_trace *trace, const char *key, const char *value, struct wc_error *err)
@@ -30,9 +35,14 @@ int host_trace_header(struct host_trace *trace, const char *key, const char *val
 	return !result && trace->golden ? wct_writer_header(trace->golden, key, value, err) : result;
 }
 
+static const struct step *step_of(const struct host_trace *trace, const struct op *op)
+{
+	return &trace->programs[op->core]->steps[op->step];
+}
+
 static enum wct_phase phase_of(const struct host_trace *trace, const struct op *op)
 {
-	const struct step *step = &trace->program->steps[op->step];
+	const struct step *step = step_of(trace, op);
 
 	switch (step->op) {
 	case STEP_LOAD:
@@ -43,6 +53,7 @@ static enum wct_phase phase_of(const struct host_trace *trace, const struct op *
 	case STEP_WEIGHT_GRADIENT:
 	case STEP_BIAS_GRADIENT:
 	case STEP_ONES:
+	case STEP_REDUCE:
 	case STEP_UPDATE:
 		return WCT_PHASE_WEIGHT_GRADIENT;
 	default:
@@ -50,26 +61,28 @@ static enum wct_phase phase_of(const struct host_trace *trace, const struct op *
 	}
 }
 
-// An event of a command, with its place in the network.
-static void start(const struct host_trace *trace, struct wct_event *event, enum wct_kind kind, uint32_t command, const struct op *op, uint64_t cycle,
-		  bool has_cycle)
+// An event of a core's command, with its place in the network.
+static void start(const struct host_trace *trace, struct wct_event *event, enum wct_kind kind, int core, uint32_t command, const struct op *op,
+		  uint64_t cycle, bool has_cycle)
 {
 	wct_event_init(event, kind);
 	event->has_cycle = has_cycle;
 	event->cycle = cycle;
 	event->command = command;
+	if (trace->cores > 1)
+		wct_event_set_coord(event, WCT_CORE, core);
 	if (!op)
 		return;
 	event->phase = phase_of(trace, op);
 	event->layer = op->node;
-	event->layer_name = trace->program->net->nodes[op->node].name;
+	event->layer_name = trace->programs[core]->net->nodes[op->node].name;
 	if (!value_is_parameters(op->value.kind)) {
 		wct_event_set_coord(event, WCT_SAMPLE, op->sample_first);
 		wct_event_set_coord(event, WCT_SAMPLES, op->sample_count);
 		wct_event_set_coord(event, WCT_ROW, op->lo);
 		wct_event_set_coord(event, WCT_ROWS, op->hi - op->lo);
 	}
-	wct_event_set_coord(event, WCT_STRIP, trace->program->steps[op->step].strip);
+	wct_event_set_coord(event, WCT_STRIP, step_of(trace, op)->strip);
 	if (op_is_tile(op)) {
 		wct_event_set_coord(event, WCT_TILE_M, op->m_first / trace->acc_rows);
 		wct_event_set_coord(event, WCT_TILE_N, op->n_first / trace->cols);
@@ -120,7 +133,7 @@ int host_trace_event(struct host_trace *trace, const struct wc_event *event, con
 		kind = WCT_BURST;
 		break;
 	}
-	start(trace, &out, kind, event->command_index, op, event->cycle, has_cycle);
+	start(trace, &out, kind, event->core, event->command_index, op, event->cycle, has_cycle);
 	if (kind == WCT_BURST) {
 		out.burst.address = event->a;
 		out.burst.bytes = event->b;
@@ -140,19 +153,19 @@ static int golden_begin(struct host_trace *trace, uint32_t command, const struct
 	struct wct_event out;
 	int result;
 
-	start(trace, &out, WCT_COMMAND_BEGIN, command, op, 0, false);
+	start(trace, &out, WCT_COMMAND_BEGIN, op->core, command, op, 0, false);
 	set_opcode(&out, op->command.load.opcode);
 	result = wct_writer_event(trace->golden, &out, err);
 	if (!op_is_tile(op) || wct_writer_level(trace->golden) < WCT_LEVEL_WAVE)
 		return result;
 	for (int64_t wave = 0; !result && wave < op_waves(op, trace->rows); wave++) {
-		start(trace, &out, WCT_WAVE_BEGIN, command, op, 0, false);
+		start(trace, &out, WCT_WAVE_BEGIN, op->core, command, op, 0, false);
 		out.wave.index = (uint32_t)wave;
 		out.wave.rows = (uint32_t)op->m_count;
 		result = wct_writer_event(trace->golden, &out, err);
 		if (result)
 			break;
-		start(trace, &out, WCT_WAVE_END, command, op, 0, false);
+		start(trace, &out, WCT_WAVE_END, op->core, command, op, 0, false);
 		out.wave.index = (uint32_t)wave;
 		out.wave.rows = (uint32_t)op->m_count;
 		result = wct_writer_event(trace->golden, &out, err);
@@ -163,17 +176,18 @@ static int golden_begin(struct host_trace *trace, uint32_t command, const struct
 static int write_result(struct host_trace *trace, bool golden, const struct compare *compare, uint32_t command, const struct op *op, uint64_t cycle,
 			bool has_cycle, struct wc_error *err)
 {
+	const struct compare_tile *tile = &compare->tiles[op->core];
 	struct wct_event out;
 	char name[128];
 
-	start(trace, &out, op_is_tile(op) ? WCT_TILE : WCT_RESULT, command, op, cycle, has_cycle && !golden);
+	start(trace, &out, op_is_tile(op) ? WCT_TILE : WCT_RESULT, op->core, command, op, cycle, has_cycle && !golden);
 	if (op_is_tile(op)) {
-		out.tile.rows = (uint32_t)compare->tile_rows;
+		out.tile.rows = (uint32_t)tile->rows;
 		out.tile.cols = (uint32_t)op->n_count;
 		out.tile.waves = (uint32_t)op_waves(op, trace->rows);
 		out.tile.is_fp32 = op_is_fp32(op);
-		out.tile.bits = golden ? compare->tile_expected : compare->tile_got;
-		out.tile.row_cycles = golden || !has_cycle ? NULL : compare->tile_cycles;
+		out.tile.bits = golden ? tile->expected : tile->got;
+		out.tile.row_cycles = golden || !has_cycle ? NULL : tile->cycles;
 		if (!out.tile.rows)
 			return 0;
 	} else {
@@ -199,7 +213,7 @@ int host_trace_result(struct host_trace *trace, const struct compare *compare, u
 		result = golden_begin(trace, command, op, err);
 		if (!result)
 			result = write_result(trace, true, compare, command, op, 0, false, err);
-		start(trace, &out, WCT_COMMAND_END, command, op, 0, false);
+		start(trace, &out, WCT_COMMAND_END, op->core, command, op, 0, false);
 		set_opcode(&out, op->command.load.opcode);
 		if (!result)
 			result = wct_writer_event(trace->golden, &out, err);

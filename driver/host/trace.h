@@ -11,13 +11,16 @@
 
 struct host_trace {
 	struct wct_writer *device, *golden; // NULL: not wanted
-	const struct program *program;      // borrowed
+	const struct program *programs[WC_CORES_MAX]; // borrowed
+	int cores;
 	int rows, cols, acc_rows;           // of the device
 };
 
 // `device_path`, `golden_path`: NULL for none.
-int host_trace_open(struct host_trace *trace, const struct program *program, const struct wc_device_params *params, const char *device_path,
-		    const char *golden_path, enum wct_level level, struct wc_error *err);
+int host_trace_open(struct host_trace *trace, const struct wc_device_params *params, const char *device_path, const char *golden_path,
+		    enum wct_level level, struct wc_error *err);
+// What a core executes, before its first event. Borrowed.
+void host_trace_program(struct host_trace *trace, const struct program *program);
 // One fact about the run, in both traces.
 int host_trace_header(struct host_trace *trace, const char *key, const char *value, struct wc_error *err);
 // ... in the device's alone.

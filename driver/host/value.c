@@ -54,6 +54,7 @@ struct value_shape value_shape_of(const struct net *net, int batch, const struct
 		return (struct value_shape){false, batch, 1, 1, 32};
 	case SLAB_SOFTMAX:
 		return (struct value_shape){false, 1, 3, (uint64_t)batch, 32};
+	case SLAB_CORE_GRADIENT:
 	case SLAB_UPDATE_GRADIENT:
 		return (struct value_shape){false, 1, 1, program_array_count(of, value->array), 32};
 	case SLAB_UPDATE_STATE:

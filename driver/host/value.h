@@ -21,9 +21,10 @@ struct value {
 	// that has done so last, 0 when the gradient is complete; of the others, whose part it is.
 	int reader;
 	// SLAB_ACT of an add: inputs that are in the sum, 0 when all are. SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD: the cut that was added last. SLAB_WIDE: output channels of the reader that are in
-	// the sum. SLAB_UPDATE_STATE: 0 before the update, 1 behind it.
+	// the sum. SLAB_UPDATE_GRADIENT: cores whose gradients are in the sum, 0 when all are. SLAB_UPDATE_STATE: 0 before the update, 1 behind it.
 	int stage;
-	enum parameter_array array; // SLAB_UPDATE_GRADIENT, SLAB_UPDATE_STATE, SLAB_UPDATE_WEIGHT
+	enum parameter_array array; // SLAB_CORE_GRADIENT to SLAB_UPDATE_WEIGHT
+	int core; // SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD, SLAB_CORE_GRADIENT: whose
 };
 
 // How they are counted: rows (of each sample, if there are samples; output channels of filters and biases, samples of the loss; else one), in a
@@ -32,7 +33,7 @@ struct value {
 //   filters             a row is an output channel, R S C elements; of biases one
 //   normalization       gamma, beta; mean, reciprocal deviation; ...: vectors of C elements, as enum slab_kind lists them
 //   labels, losses      a row is a sample, one element; SLAB_SOFTMAX: one row, three vectors of batch elements
-//   update              one row of the array's elements; SLAB_UPDATE_STATE: two vectors, masters and momenta
+//   reduction, update   one row of the array's elements; SLAB_UPDATE_STATE: two vectors, masters and momenta
 struct value_shape {
 	bool samples;
 	int rows, vectors;
@@ -58,6 +59,12 @@ bool value_is_filters(enum slab_kind kind);
 bool value_is_map(enum slab_kind kind);
 // Parameters, their gradients, or numbers of the loss: not rows of samples.
 bool value_is_parameters(enum slab_kind kind);
+
+// Elements of an array of parameters: of the reduction and the update.
+static inline bool value_is_array(enum slab_kind kind)
+{
+	return kind >= SLAB_CORE_GRADIENT && kind <= SLAB_UPDATE_WEIGHT;
+}
 
 // "act:relu2", "weight gradient of conv3", "part of grad:relu1 by conv4".
 void value_name(const struct net *net, const struct value *value, char *text, size_t size);

@@ -30,6 +30,7 @@ static const char *const forms[SLAB_KIND_COUNT] = {
 	[SLAB_LABELS] = "labels of ",
 	[SLAB_LOSSES] = "losses of ",
 	[SLAB_SOFTMAX] = "softmax of ",
+	[SLAB_CORE_GRADIENT] = "gradient",
 	[SLAB_UPDATE_GRADIENT] = "gradient",
 	[SLAB_UPDATE_STATE] = "masters and momenta",
 	[SLAB_UPDATE_WEIGHT] = "updated weights",
@@ -40,6 +41,9 @@ void value_name(const struct net *net, const struct value *value, char *text, si
 	const struct net_node *node = &net->nodes[value->node];
 
 	switch (value->kind) {
+	case SLAB_CORE_GRADIENT:
+		snprintf(text, size, "core %d's gradient of %s's %s", value->core, node->name, arrays[value->array]);
+		break;
 	case SLAB_UPDATE_GRADIENT:
 	case SLAB_UPDATE_STATE:
 	case SLAB_UPDATE_WEIGHT:

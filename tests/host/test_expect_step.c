@@ -129,7 +129,7 @@ Test(step, follows_step)
 			value_case_sum(&c);
 			check_all(&c);
 			// What was planted is forgotten with it.
-			expect_restart(&c.expect);
+			expect_restart(&c.expect, 1);
 			value_case_sum(&c);
 			after = malloc(2 * count);
 			memcpy(after, expect_values(&c.expect, &updated, 0, 0, 0, NULL), 2 * count);
@@ -156,20 +156,20 @@ Test(step, without_all_gradients_changes_nothing)
 	node = value_case_node(&c, "a1");
 	cr_expect_eq(expect_next_step(&c.expect, &err), WC_ERR_SYSTEM);
 	value_case_sum(&c);
-	expect_restart(&c.expect);
-	cr_assert_eq(expect_advance(&c.expect, node, 0, (struct golden_range){0, 3, 0, 4}, &err), 0, "%s", err.text);
+	expect_restart(&c.expect, 1);
+	cr_assert_eq(expect_advance(&c.expect, 0, node, 0, (struct golden_range){0, 3, 0, 4}, &err), 0, "%s", err.text);
 	cr_expect_null(expect_values(&c.expect, &(struct value){.kind = SLAB_UPDATE_WEIGHT, .node = node}, 0, 0, 0, &err));
-	cr_expect(strstr(err.text, "'a1', which covers 12 of 15 rows"), "%s", err.text);
+	cr_expect(strstr(err.text, "the gradient of 'a1' is asked for, of which core 0 has covered 12 of 15 rows"), "%s", err.text);
 	cr_assert_not_null(expect_values(&c.expect, &(struct value){.kind = SLAB_UPDATE_STATE, .node = node}, 0, 0, 0, &err), "before it all is there");
 	const float master = c.optimizer.arrays[node][ARRAY_FILTERS].master[0];
 
 	cr_expect_eq(expect_next_step(&c.expect, &err), WC_ERR_SYSTEM);
 	cr_expect_eq(master, c.optimizer.arrays[node][ARRAY_FILTERS].master[0]);
-	cr_assert_not_null(expect_sums(&c.expect, node, 0));
+	cr_assert_not_null(expect_sums(&c.expect, 0, node, 0));
 	// Without an optimizer there is nothing to update.
 	c.expect.optimizer = NULL;
 	cr_expect_eq(expect_next_step(&c.expect, &err), 0);
-	cr_expect_null(expect_sums(&c.expect, node, 0));
+	cr_expect_null(expect_sums(&c.expect, 0, node, 0));
 	expect_as_new(&c);
 	value_case_end(&c);
 }
@@ -215,7 +215,7 @@ Test(step, with_too_little_memory_is_an_error)
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 			failed += !expect_values(&c.expect, &(struct value){.kind = kinds[i], .node = norm}, 0, 0, 0, &err);
 		for (int node = 1; node < 3; node++)
-			failed += expect_advance(&c.expect, node, 0, (struct golden_range){0, 3, 0, 9}, &err) != 0;
+			failed += expect_advance(&c.expect, 0, node, 0, (struct golden_range){0, 3, 0, 9}, &err) != 0;
 		for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 			failed += !expect_values(&c.expect, &values[i], 0, 0, 0, &err);
 		if (wc_alloc_fail_pending())

@@ -221,9 +221,9 @@ Test(sums, over_cuts)
 
 		cr_expect_null(expect_values(&c.expect, &value, 0, 0, 0, &err));
 		for (int cut = 0; cut < 3; cut++) {
-			cr_assert_eq(expect_advance(&c.expect, node, cut, cuts[cut], &err), 0, "%s", err.text);
+			cr_assert_eq(expect_advance(&c.expect, 0, node, cut, cuts[cut], &err), 0, "%s", err.text);
 			// Asking twice moves nothing.
-			cr_assert_eq(expect_advance(&c.expect, node, cut, cuts[cut], &err), 0, "%s", err.text);
+			cr_assert_eq(expect_advance(&c.expect, 0, node, cut, cuts[cut], &err), 0, "%s", err.text);
 			cr_expect(check(&c, node, cuts, cut + 1), "%s, cut %d", names[i], cut);
 			cr_expect(cut == 0 || check(&c, node, cuts, cut), "%s, before cut %d", names[i], cut);
 			value.stage = cut;
@@ -234,8 +234,8 @@ Test(sums, over_cuts)
 		value.stage = 0;
 		cr_expect_null(expect_values(&c.expect, &value, 0, 0, 0, &err));
 		cr_expect(strstr(err.text, "cut 0 of '") && strstr(err.text, "is no longer there to compare with"), "%s", err.text);
-		cr_expect_eq(expect_advance(&c.expect, node, 4, cuts[2], &err), WC_ERR_SYSTEM);
-		cr_expect_eq(expect_advance(&c.expect, node, 3, (struct golden_range){0, 1, 0, height + 1}, &err), WC_ERR_INPUT);
+		cr_expect_eq(expect_advance(&c.expect, 0, node, 4, cuts[2], &err), WC_ERR_SYSTEM);
+		cr_expect_eq(expect_advance(&c.expect, 0, node, 3, (struct golden_range){0, 1, 0, height + 1}, &err), WC_ERR_INPUT);
 	}
 	value_case_end(&c);
 }
@@ -248,11 +248,11 @@ Test(sums, of_a_normalization_do_not_know_of_cuts)
 	float one[16];
 
 	value_case_begin(&c, value_case_graph);
-	cr_assert_eq(expect_advance(&c.expect, value_case_node(&c, "g0"), 0, whole, NULL), 0);
-	memcpy(one, expect_sums(&c.expect, value_case_node(&c, "g0"), 0), sizeof(one));
-	expect_restart(&c.expect);
+	cr_assert_eq(expect_advance(&c.expect, 0, value_case_node(&c, "g0"), 0, whole, NULL), 0);
+	memcpy(one, expect_sums(&c.expect, 0, value_case_node(&c, "g0"), 0), sizeof(one));
+	expect_restart(&c.expect, 1);
 	for (int cut = 0; cut < 2; cut++)
-		cr_assert_eq(expect_advance(&c.expect, value_case_node(&c, "g0"), cut, cuts[cut], NULL), 0);
-	cr_expect_arr_eq(one, expect_sums(&c.expect, value_case_node(&c, "g0"), 1), sizeof(one));
+		cr_assert_eq(expect_advance(&c.expect, 0, value_case_node(&c, "g0"), cut, cuts[cut], NULL), 0);
+	cr_expect_arr_eq(one, expect_sums(&c.expect, 0, value_case_node(&c, "g0"), 1), sizeof(one));
 	value_case_end(&c);
 }

@@ -317,7 +317,7 @@ Test(fault, text_form)
 
 Test(fault, places_that_the_device_does_not_have)
 {
-	static const struct wc_device_params params = {.rows = 8, .cols = 16, .acc_rows = 256, .buffer_bytes = 4096};
+	static const struct wc_device_params params = {.rows = 8, .cols = 16, .acc_rows = 256, .buffer_bytes = 4096, .cores = 1};
 	static const struct {
 		const char *text, *says; // NULL: it is there
 	} cases[] = {
@@ -330,6 +330,8 @@ Test(fault, places_that_the_device_does_not_have)
 		{"lane:command=1,row=99999,column=31,bit=31", NULL}, // no device knows how many vectors a command writes
 		{"lane:command=1,row=0,column=32,bit=0", "column=32, the vector unit of the device has lanes 0 to 31"},
 		{"buffer:command=1,address=4095,bit=0", NULL},
+		{"buffer:core=0,command=1,address=4095,bit=0", NULL},
+		{"lane:command=1,row=0,column=0,bit=0,core=1", "core=1, the device has cores 0 to 0"},
 		{"buffer:command=1,address=4096,bit=0", "the buffer of the device has 4096 bytes"},
 		{"memory:command=1,address=4096,bit=0", NULL},
 	};

@@ -120,6 +120,6 @@ void value_case_sum(struct value_case *c)
 
 	for (int node = 0; node < c->net.node_count; node++)
 		if (net_parameters(&c->net.nodes[node]))
-			cr_assert_eq(expect_advance(&c->expect, node, 0, (struct golden_range){0, c->data.batch, 0, c->net.nodes[node].out.height}, &err), 0,
+			cr_assert_eq(expect_advance(&c->expect, 0, node, 0, (struct golden_range){0, c->data.batch, 0, c->net.nodes[node].out.height}, &err), 0,
 				     "%s", err.text);
 }
