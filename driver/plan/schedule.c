@@ -127,6 +127,15 @@ int schedule_write(const struct schedule *schedule, const struct net *net, FILE 
 	return 0;
 }
 
+struct schedule schedule_of_core(const struct schedule *schedule)
+{
+	struct schedule core = *schedule;
+
+	core.batch /= schedule->cores;
+	core.cores = 1;
+	return core;
+}
+
 int sched_gradient_reader(const struct net *net, const struct sched_statement *statement)
 {
 	if (statement->by)

@@ -78,7 +78,7 @@ struct sched_policy {
 struct sched_group {
 	enum sched_phase phase;
 	int first, last;             // node indices, inclusive
-	int sub_batch;
+	int sub_batch;               // of a core
 	enum sched_tiling tiling;
 	struct sched_policy *weight; // [net->node_count]
 	struct sched_policy *wgrad;  // [net->node_count]
@@ -91,7 +91,7 @@ struct sched_group {
 struct schedule {
 	char *net_name;
 	int image;                        // height and width of the input; 0: the network's own
-	int batch, cores;
+	int batch, cores;                 // the batch of all cores, a multiple of them
 	int rows, cols;                   // 0: not said, nor is the bus; `paper` accounting has no use for them
 	uint32_t buffer_bytes, bus_bytes;
 	uint32_t reserve_bytes;           // of the buffer, for streams; `paper` accounting
@@ -109,6 +109,8 @@ int schedule_read(struct schedule *schedule, const struct net *net, FILE *file, 
 // Write the text form; reading it back gives an equal schedule.
 int schedule_write(const struct schedule *schedule, const struct net *net, FILE *file, struct wc_error *err);
 void schedule_release(struct schedule *schedule);
+// What one of its cores executes: the same groups on a core's share of the batch. It borrows everything; not to be released.
+struct schedule schedule_of_core(const struct schedule *schedule);
 void sched_group_release(struct sched_group *group);
 
 // The words of the text form. Static storage.

@@ -175,6 +175,9 @@ static int read_group(struct parser *parser)
 		if (!optional && !parser->header_seen[header])
 			return parser_fail(parser, "'%s' must be given before the first group", header_names[header]);
 	}
+	if (parser->schedule->batch % parser->schedule->cores)
+		return parser_fail(parser, "the batch of %d is not a multiple of the %d cores that it is split among", parser->schedule->batch,
+				   parser->schedule->cores);
 	rc = close_group(parser);
 	if (rc)
 		return rc;
@@ -236,7 +239,7 @@ static int read_property(struct parser *parser)
 	*seen = true;
 	if (seen == &parser->has_tiling)
 		return read_tiling(parser);
-	return parser_int(parser, "sub_batch", parser->words[1], 1, parser->schedule->batch, &parser->group->sub_batch);
+	return parser_int(parser, "sub_batch", parser->words[1], 1, parser->schedule->batch / parser->schedule->cores, &parser->group->sub_batch);
 }
 
 static int read_strip(struct parser *parser)

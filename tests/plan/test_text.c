@@ -78,6 +78,25 @@ Test(text, free_form_reads_as_its_canonical_form)
 	net_release(&net);
 }
 
+Test(text, cores_share_the_batch)
+{
+	static const char text[] = "schedule 1\nnet n\nbatch 6\ncores 2\narray 16x8\nbuffer 64KiB\nbus 16\n"
+				   "group forward c1 r1\nsub_batch 3\nstrip 0\nload act:input=0:1\n";
+	struct schedule schedule, core;
+	struct wc_error err;
+	struct net net;
+
+	tests_net(&net, net_text);
+	cr_assert_eq(common_read(&schedule, &net, text, strlen(text), &err), 0, "%s", err.text);
+	core = schedule_of_core(&schedule);
+	cr_expect_eq(core.batch, 3);
+	cr_expect_eq(core.cores, 1);
+	cr_expect_eq(core.groups, schedule.groups);
+	cr_expect_eq(schedule.batch, 6);
+	schedule_release(&schedule);
+	net_release(&net);
+}
+
 Test(text, every_planner_round_trips)
 {
 	struct random random = random_begin("round trip", 1001);
@@ -138,6 +157,9 @@ static const struct fault faults[] = {
 	{ "schedule 1\naccounting best\n", 2, "must be device or paper" },
 	{ "schedule 1\nspeed 3\n", 2, "unknown word 'speed'" },
 	{ "schedule 1\nnet n\ngroup forward c1 r1\n", 3, "'batch' must be given before" },
+	{ "schedule 1\ncores 65\n", 2, "cores is 65, must be from 1 to 64" },
+	{ HEAD "cores 3\ngroup forward c1 r1\n", 8, "the batch of 4 is not a multiple of the 3 cores" },
+	{ HEAD "cores 2\ngroup forward c1 r1\nsub_batch 3\n", 9, "sub_batch is 3, must be from 1 to 2" },
 	{ HEAD "group sideways c1 r1\n", 7, "must be forward or backward" },
 	{ HEAD "group forward c1\n", 7, "takes 3 words, got 2" },
 	{ HEAD "group forward c1 c9\n", 7, "no node 'c9'" },
