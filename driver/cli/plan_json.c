@@ -126,7 +126,7 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 		json_object_set_new(all, "placed_buffer_bytes", json_integer((json_int_t)costs->placed_bytes));
 	}
 	if (schedule->accounting == SCHED_PAPER && schedule->groups[schedule->group_count - 1].phase == SCHED_BACKWARD)
-		json_object_set_new(all, "lower_bound_dram_bytes", json_integer((json_int_t)paper_lower_bound(net, schedule->batch)));
+		json_object_set_new(all, "lower_bound_dram_bytes", json_integer((json_int_t)paper_lower_bound(net, schedule->batch, schedule->cores)));
 	json_object_set_new(all, "groups", groups);
 	json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	printf("\n");

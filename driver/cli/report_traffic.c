@@ -127,7 +127,7 @@ static int find_baseline(struct table *table, struct wc_error *err)
 // What no schedule can do without.
 static void print_bound(const struct table *table)
 {
-	const uint64_t bytes = paper_lower_bound(&table->net, report_batch(table->options, table->net_name));
+	const uint64_t bytes = paper_lower_bound(&table->net, report_batch(table->options, table->net_name), 1);
 
 	if (table->options->form == REPORT_TABLE)
 		fprintf(table->file, "%-13s %-9s %15" PRIu64 " %7.4f\n", table->net_name, "(bound)", bytes, (double)bytes / (double)table->baseline_bytes);

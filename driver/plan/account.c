@@ -195,15 +195,15 @@ void account_group(const struct schedule *schedule, const struct sched_group *gr
 	count_command_bytes(account);
 }
 
-static void add(struct account *account, const struct account *part)
+static void add(struct account *account, const struct account *part, uint64_t times)
 {
 	for (enum wc_class class = 0; class < WC_CLASS_COUNT; class++) {
-		account->read_bytes[class] += part->read_bytes[class];
-		account->write_bytes[class] += part->write_bytes[class];
-		account->payload_bytes[class] += part->payload_bytes[class];
+		account->read_bytes[class] += times * part->read_bytes[class];
+		account->write_bytes[class] += times * part->write_bytes[class];
+		account->payload_bytes[class] += times * part->payload_bytes[class];
 	}
-	account->commands += part->commands;
-	account->macs += part->macs;
+	account->commands += times * part->commands;
+	account->macs += times * part->macs;
 }
 
 void account_schedule(const struct schedule *schedule, const struct net *net, int acc_rows, struct account *account)
@@ -213,24 +213,29 @@ void account_schedule(const struct schedule *schedule, const struct net *net, in
 
 void account_schedule_whole(const struct schedule *schedule, const struct net *net, int acc_rows, struct program_whole whole, struct account *account)
 {
+	const struct schedule core = schedule_of_core(schedule);
+	const uint64_t cores = (uint64_t)schedule->cores;
 	struct account part;
-	struct count beside = { .schedule = schedule, .net = net, .acc_rows = acc_rows, .times = 1, .account = &part };
+	struct count beside = { .schedule = &core, .net = net, .acc_rows = acc_rows, .times = 1, .account = &part };
 	uint64_t once;
 	bool backward = false;
 
 	memset(account, 0, sizeof(*account));
-	for (int i = 0; i < schedule->group_count; i++) {
-		account_group(schedule, &schedule->groups[i], net, acc_rows, &part);
-		add(account, &part);
-		backward |= schedule->groups[i].phase == SCHED_BACKWARD;
+	for (int i = 0; i < core.group_count; i++) {
+		account_group(&core, &core.groups[i], net, acc_rows, &part);
+		add(account, &part, cores);
+		backward |= core.groups[i].phase == SCHED_BACKWARD;
 	}
 	memset(&part, 0, sizeof(part));
 	if (whole.loss)
 		account_loss(&beside);
-	if (whole.update && backward)
-		account_update(&beside);
 	count_command_bytes(&part);
-	add(account, &part);
+	add(account, &part, cores);
+	memset(&part, 0, sizeof(part));
+	if (backward)
+		account_parameters(&beside, schedule->cores, whole.update);
+	count_command_bytes(&part);
+	add(account, &part, 1);
 	once = (uint64_t)(backward ? net_training_macs(net) : net_forward_macs(net));
 	once *= (uint64_t)schedule->batch;
 	account->extra_macs = account->macs > once ? account->macs - once : 0;

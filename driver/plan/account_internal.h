@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the parts of the accounting for the device share: account.c counts groups and transfers, account_conv.c convolutions and
-// what passes over pixels in classes, account_norm.c normalizations, account_whole.c the loss and the update.
+// what passes over pixels in classes, account_norm.c normalizations, account_whole.c the loss, the reduction and the update.
 #ifndef WC_PLAN_ACCOUNT_INTERNAL_H
 #define WC_PLAN_ACCOUNT_INTERNAL_H
 
@@ -43,9 +43,10 @@ void account_pool_gradient(struct count *count, int node, struct rows rows);
 // A normalization, forward or backward: what it needs beside its operands, and its sums if it makes them.
 void account_norm(struct count *count, int node, struct rows rows, bool gradient);
 void account_statistics(struct count *count, const struct sched_statement *statement);
-// What runs beside the groups; count->group has no meaning.
+// What runs beside the groups; count->group has no meaning. The loss of one core; the reduction of all cores' gradients, if there are
+// several, and the update, if there is one.
 void account_loss(struct count *count);
-void account_update(struct count *count);
+void account_parameters(struct count *count, int cores, bool update);
 // Parameters, or their gradients, that stay over the group.
 void account_resident(struct count *count, bool sums, int node);
 

@@ -292,8 +292,10 @@ uint64_t account_paper_bytes(const struct account_paper *account)
 
 int account_paper_schedule(const struct schedule *schedule, const struct net *net, struct account *account, struct wc_error *err)
 {
+	const struct schedule core = schedule_of_core(schedule);
+	const uint64_t cores = (uint64_t)schedule->cores;
 	struct account_paper paper;
-	int rc = account_paper_groups(schedule, 0, schedule->group_count, net, &paper, err);
+	int rc = account_paper_groups(&core, 0, core.group_count, net, &paper, err);
 	uint64_t once = (uint64_t)schedule->batch * (uint64_t)net_forward_macs(net);
 
 	memset(account, 0, sizeof(*account));
@@ -309,9 +311,11 @@ int account_paper_schedule(const struct schedule *schedule, const struct net *ne
 			account->write_bytes[class] = (paper.mask_write_bits + 7) / 8;
 			account->read_bytes[class] = (paper.mask_read_bits + paper.mask_write_bits + 7) / 8 - account->write_bytes[class];
 		}
+		account->read_bytes[class] *= cores;
+		account->write_bytes[class] *= cores;
 		account->payload_bytes[class] = account->read_bytes[class] + account->write_bytes[class];
 	}
-	account->macs = paper.macs;
-	account->extra_macs = paper.macs > once ? paper.macs - once : 0;
+	account->macs = cores * paper.macs;
+	account->extra_macs = account->macs > once ? account->macs - once : 0;
 	return 0;
 }

@@ -17,12 +17,12 @@ struct account_paper {
 	uint64_t recomputed_macs; // of activations made again in backward, and of halos
 };
 
-// 0 or WC_ERR_SYSTEM.
+// Of a schedule of one core. 0 or WC_ERR_SYSTEM.
 int account_paper_groups(const struct schedule *schedule, int first, int count, const struct net *net, struct account_paper *account,
 			 struct wc_error *err);
 uint64_t account_paper_bytes(const struct account_paper *account);
 
-// The whole schedule; payload_bytes are the bytes, there are no commands. 0 or WC_ERR_SYSTEM.
+// The whole schedule, each core's bytes; the reduction of weight gradients over several is not counted. payload_bytes are the bytes, there are no commands. 0 or WC_ERR_SYSTEM.
 int account_paper_schedule(const struct schedule *schedule, const struct net *net, struct account *account, struct wc_error *err);
 
 #endif

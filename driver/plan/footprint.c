@@ -151,10 +151,12 @@ static uint64_t live_bytes(const struct lives *lives, int group)
 	return bytes;
 }
 
-// An array of parameters, its gradient, and its masters and momenta if there is an update; under `device` each begins on a beat.
+// An array of parameters, its gradient on each core, and its masters and momenta if there is an update; under `device` each begins on a beat.
 static uint64_t array_bytes(const struct lives *lives, uint64_t count)
 {
-	return round_up(2 * count, lives->schedule->bus_bytes) + (lives->update ? 3 : 1) * round_up(4 * count, lives->schedule->bus_bytes);
+	const uint64_t floats = (uint64_t)lives->schedule->cores + (lives->update ? 2 : 0);
+
+	return round_up(2 * count, lives->schedule->bus_bytes) + floats * round_up(4 * count, lives->schedule->bus_bytes);
 }
 
 static uint64_t parameter_bytes(const struct lives *lives)
@@ -162,7 +164,7 @@ static uint64_t parameter_bytes(const struct lives *lives)
 	uint64_t bytes = 0;
 
 	if (lives->schedule->accounting == SCHED_PAPER)
-		return 6 * (uint64_t)net_total_parameters(lives->net);
+		return (2 + 4 * (uint64_t)lives->schedule->cores) * (uint64_t)net_total_parameters(lives->net);
 	for (int i = 0; i < lives->net->node_count; i++) {
 		const struct net_node *node = &lives->net->nodes[i];
 		const uint64_t channels = array_bytes(lives, (uint64_t)node->out.channels);

@@ -24,8 +24,8 @@
 #include "driver/plan/plan.h"
 
 // DRAM bytes that no schedule of a training step can do without, however large the buffer: images and parameters read, the output
-// written and its gradient read, parameters' gradients written, each once.
-uint64_t paper_lower_bound(const struct net *net, int batch);
+// written and its gradient read, parameters' gradients written, each once; parameters and their gradients on each core.
+uint64_t paper_lower_bound(const struct net *net, int batch, int cores);
 
 // By name. 0 and a schedule to release, or an error and nothing.
 int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
