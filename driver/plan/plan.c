@@ -33,19 +33,49 @@ static bool is_known(const char *name, char *known, size_t size)
 	return false;
 }
 
-int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+int plan_core_options(struct plan_options *core, const struct plan_options *options, struct wc_error *err)
 {
-	char known[200];
+	*core = *options;
+	if (options->cores < 1)
+		return wc_fail(err, WC_ERR_INPUT, "cores is %d, must be positive", options->cores);
+	if (options->batch % options->cores)
+		return wc_fail(err, WC_ERR_INPUT, "the batch of %d is not a multiple of the %d cores that it is split among", options->batch, options->cores);
+	core->batch = options->batch / options->cores;
+	core->cores = 1;
+	return 0;
+}
 
-	if (options->accounting == SCHED_PAPER)
-		return paper_plan(schedule, name, net, options, err);
-	memset(schedule, 0, sizeof(*schedule));
-	if (!is_known(name, known, sizeof(known)))
-		return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for device accounting; there are: %s", name, known);
+void plan_for_cores(struct schedule *schedule, const struct plan_options *options)
+{
+	schedule->batch = options->batch;
+	schedule->cores = options->cores;
+}
+
+static int plan_device(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
 	for (int i = 0; net_is_chain(net) && plan_name(i); i++)
 		if (!strcmp(planners[i].name, name))
 			return planners[i].plan(schedule, net, options, err);
 	if (!strcmp(name, "hybrid"))
 		return plan_device_hybrid(schedule, net, options, err);
 	return plan_graph(schedule, name, net, options, err);
+}
+
+int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
+{
+	struct plan_options core;
+	char known[200];
+	int rc;
+
+	if (options->accounting == SCHED_PAPER)
+		return paper_plan(schedule, name, net, options, err);
+	memset(schedule, 0, sizeof(*schedule));
+	if (!is_known(name, known, sizeof(known)))
+		return wc_fail(err, WC_ERR_INPUT, "no planner '%.64s' for device accounting; there are: %s", name, known);
+	rc = plan_core_options(&core, options, err);
+	if (!rc)
+		rc = plan_device(schedule, name, net, &core, err);
+	if (!rc)
+		plan_for_cores(schedule, options);
+	return rc;
 }

@@ -19,10 +19,10 @@ enum plan_phases { PLAN_ALL, PLAN_FORWARD };
 enum plan_objective { PLAN_TRAFFIC, PLAN_FOOTPRINT, PLAN_TIME };
 
 struct plan_options {
-	int batch;
-	int cores;     // 1: nothing else can be planned yet
+	int batch;     // of all cores
+	int cores;     // planners by name split the batch; each planner by itself plans for 1
 	int rows, cols, acc_rows;
-	uint32_t buffer_bytes, bus_bytes;
+	uint32_t buffer_bytes, bus_bytes; // the buffer is a core's
 	int strips;    // row-centric planners: strips per segment where the layers have the rows; 0: chosen
 	enum plan_phases phases; // PLAN_FORWARD: no backward groups, nothing stored for them
 	enum sched_accounting accounting;
@@ -32,6 +32,11 @@ struct plan_options {
 	void (*trying)(void *context, const char *what, int done, int count);
 	void *trying_context;
 };
+
+// What one core's share is planned with: options of one core. WC_ERR_INPUT if the batch cannot be split evenly.
+int plan_core_options(struct plan_options *core, const struct plan_options *options, struct wc_error *err);
+// Make a schedule of one core's share that of all cores.
+void plan_for_cores(struct schedule *schedule, const struct plan_options *options);
 
 // All return 0 and a schedule to release, or an error and nothing. A layer that fits in no way is WC_ERR_INPUT:
 // "cannot fit layer 'conv4' ...: needs N bytes, buffer has M".

@@ -53,7 +53,8 @@ Test(planners, options_outside_their_limits_are_refused)
 	static const struct { struct plan_options options; const char *words; } faults[] = {
 		{ { .batch = 0, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "batch is 0" },
 		{ { .batch = 65536, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "batch is 65536" },
-		{ { .batch = 1, .cores = 2, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "cores is 2" },
+		{ { .batch = 1, .cores = 2, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "the batch of 1 is not a multiple of the 2 cores" },
+		{ { .batch = 1, .cores = 0, .rows = 16, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "cores is 0" },
 		{ { .batch = 1, .cores = 1, .rows = 24, .cols = 16, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "array is 24x16" },
 		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 256, .acc_rows = 256, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "array is 16x256" },
 		{ { .batch = 1, .cores = 1, .rows = 16, .cols = 16, .acc_rows = 0, .buffer_bytes = 65536, .bus_bytes = 16, .strips = 0 }, "accumulator rows is 0" },

@@ -52,7 +52,7 @@ static int check_options(const struct plan_options *options, struct wc_error *er
 	if (options->batch < 1 || options->batch > 65535)
 		return wc_fail(err, WC_ERR_INPUT, "batch is %d, must be from 1 to 65535", options->batch);
 	if (options->cores != 1)
-		return wc_fail(err, WC_ERR_INPUT, "cores is %d, but schedules are planned for 1 core", options->cores);
+		return wc_fail(err, WC_ERR_INPUT, "cores is %d, but a planner by itself plans for 1 core", options->cores);
 	if (!is_side(options->rows) || !is_side(options->cols))
 		return wc_fail(err, WC_ERR_INPUT, "array is %dx%d, sides must be 4, 8, 16, 32, 64 or 128", options->rows, options->cols);
 	if (options->acc_rows < 1)
@@ -142,7 +142,7 @@ static int explain(struct planner *planner, struct sched_group *group)
 		else
 			snprintf(next, sizeof(next), "; sub_batch %d would not fit in one piece each", group->sub_batch + 1);
 	} else if (group->strip_count == 1) {
-		snprintf(next, sizeof(next), "; the whole batch fits");
+		snprintf(next, sizeof(next), "; all samples fit");
 	}
 	snprintf(text, sizeof(text), "%s needs most: %llu of %u bytes%s", planner->net->nodes[now.node].name,
 		 (unsigned long long)now.live_bytes, planner->schedule->buffer_bytes, next);

@@ -122,18 +122,24 @@ int paper_plan_require(const char *name, struct wc_error *err)
 
 int paper_plan(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {
-	struct paper_planner planner = { .options = options, .err = err };
+	struct plan_options core;
+	struct paper_planner planner = { .options = &core, .err = err };
 	const int index = find(name, err);
 	int rc;
 
 	memset(schedule, 0, sizeof(*schedule));
 	if (index < 0)
 		return index;
+	rc = plan_core_options(&core, options, err);
+	if (rc)
+		return rc;
 	rc = begin(&planner, schedule, name, net);
 	if (!rc)
 		rc = planners[index].plan(&planner);
 	paper_graph_release(&planner.graph);
 	if (rc)
 		schedule_release(schedule);
+	else
+		plan_for_cores(schedule, options);
 	return rc;
 }

@@ -99,7 +99,7 @@ static void explain(const struct hybrid_search *search, const struct sched_group
 			      passes > 1 ? "es" : "");
 
 	if (made->sub_batch >= options->batch)
-		snprintf(text + length, size - (size_t)length, "; the whole batch fits");
+		snprintf(text + length, size - (size_t)length, "; all samples fit");
 	else if (next > options->buffer_bytes)
 		snprintf(text + length, size - (size_t)length, "; %d samples would need %" PRId64 " of %u bytes", made->sub_batch + 1, next, options->buffer_bytes);
 	else
