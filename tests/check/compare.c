@@ -49,7 +49,7 @@ static uint64_t peak_bytes(const struct schedule *schedule, const struct net *ne
 	cr_assert_eq(paper_graph_init(&graph, net, NULL), 0);
 	for (int i = 0; i < schedule->group_count; i++) {
 		const struct sched_group *group = &schedule->groups[i];
-		const int samples = group->sub_batch < schedule->batch ? group->sub_batch : schedule->batch;
+		const int batch = schedule_of_core(schedule).batch, samples = group->sub_batch < batch ? group->sub_batch : batch;
 		struct paper_occupancy occupancy;
 		uint64_t bytes;
 

@@ -55,18 +55,6 @@ Test(form, the_unchanged_schedule_is_proven)
 	expect(CHECK_NONE);
 }
 
-Test(form, several_cores_are_refused_without_a_verdict)
-{
-	struct check_result result;
-	struct wc_error err = {""};
-
-	schedule.cores = 2;
-	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
-	cr_assert_not(result.ok);
-	cr_assert_eq(result.violation.kind, CHECK_NONE);
-	cr_assert_not_null(strstr(err.text, "2 cores"));
-}
-
 Test(form, what_the_device_has_not_is_refused_without_a_verdict)
 {
 	struct check_result result;

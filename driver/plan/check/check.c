@@ -119,13 +119,6 @@ static int end_forward(struct check_state *state)
 	return rc == 0 && state->options.loss ? check_loss(state) : rc;
 }
 
-static int end_backward(struct check_state *state)
-{
-	int rc = check_coverage(state, SCHED_BACKWARD);
-
-	return rc == 0 && state->options.update ? check_update(state) : rc;
-}
-
 static int check_groups(struct check_state *state)
 {
 	const struct schedule *schedule = state->schedule;
@@ -143,7 +136,7 @@ static int check_groups(struct check_state *state)
 		if (rc != 0)
 			return rc;
 	}
-	return state->result->forward_only ? end_forward(state) : end_backward(state);
+	return state->result->forward_only ? end_forward(state) : check_coverage(state, SCHED_BACKWARD);
 }
 
 // Data gradients: in proportion to the rows of the input's gradient, whatever their number of taps.
@@ -161,6 +154,18 @@ static void add_gradient_macs(struct check_state *state)
 	}
 }
 
+// What has been counted is one core's.
+static void multiply(struct check_result *result, uint64_t cores)
+{
+	for (int class = 0; class < WC_CLASS_COUNT; class++) {
+		result->read_bytes[class] *= cores;
+		result->write_bytes[class] *= cores;
+	}
+	result->commands *= cores;
+	result->macs *= cores;
+	result->extra_macs *= cores;
+}
+
 int schedule_check(const struct schedule *schedule, const struct net *net, struct check_result *result, struct wc_error *err)
 {
 	return schedule_check_with(schedule, net, &(struct check_options){false, false}, result, err);
@@ -169,7 +174,8 @@ int schedule_check(const struct schedule *schedule, const struct net *net, struc
 int schedule_check_with(const struct schedule *schedule, const struct net *net, const struct check_options *options, struct check_result *result,
 			struct wc_error *err)
 {
-	struct check_state state = {.schedule = schedule, .net = net, .result = result, .err = err, .place = {-1, -1, -1, 0}};
+	struct check_state state = {.schedule = schedule, .cores = 1, .net = net, .result = result, .err = err, .place = {-1, -1, -1, 0}};
+	struct schedule core;
 	int rc;
 
 	memset(result, 0, sizeof(*result));
@@ -182,15 +188,21 @@ int schedule_check_with(const struct schedule *schedule, const struct net *net, 
 	rc = check_form_header(&state);
 	if (rc != 0)
 		return rc;
+	core = schedule_of_core(schedule);
+	state.schedule = &core;
+	state.cores = schedule->cores;
 	rc = check_state_init(&state);
 	if (rc == 0) {
 		rc = check_groups(&state);
 		add_gradient_macs(&state);
 	}
-	if (rc == 0)
-		rc = check_footprint(&state);
 	if (state.paper)
 		check_paper_masks(&state);
+	multiply(result, (uint64_t)state.cores);
+	if (rc == 0 && !state.paper && !result->forward_only)
+		rc = check_parameters(&state);
+	if (rc == 0)
+		rc = check_footprint(&state);
 	result->ok = rc == 0;
 	check_state_release(&state);
 	return rc;

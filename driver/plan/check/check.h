@@ -21,6 +21,8 @@
 //
 // and counts, from the same execution, DRAM bytes by class, commands, multiply-accumulates and the footprint in DRAM.
 //
+// Cores are folded: each executes the same on as many samples as the others, so one is checked, and what it moves is multiplied.
+//
 // Samples are folded, exactly: in a group each sample of the batch belongs to one iteration, all iterations execute
 // the same statements, and no row depends on a row of another sample. So the rows of every tensor that are there after a group are
 // the same for all samples, and one sample stands for all. Only bytes, tiles, occupancy and K cuts see an iteration's number of samples.
@@ -66,14 +68,15 @@ struct check_violation {
 	struct check_place place;
 	enum sched_tensor tensor;
 	int node;     // the layer whose tensor is at fault; -1: none
-	int sample;   // the first sample that meets it
+	int sample;   // the first sample that meets it, of a core's
 	int needed_lo, needed_hi; // rows needed (or, for CHECK_TWICE and CHECK_UNUSED, given); 0, 0 without rows
 	int fault_lo, fault_hi;   // the first interval of these that is at fault
 	char present[96];         // rows there instead, "0:121 130:224" or "none"; "" without rows
 	char text[WC_ERROR_TEXT_BYTES]; // all of this in one line; but of a schedule read from a file, without the line
 };
 
-// What runs beside the groups of a `device` schedule, over the whole batch; it is counted, and must fit the buffer. `paper` counts neither.
+// What runs beside the groups of a `device` schedule; it is counted, and must fit the buffer. `paper` counts neither. The reduction of several
+// cores' weight gradients behind the last backward group is part of every `device` schedule that has one.
 struct check_options {
 	bool loss;   // behind the last forward group; the network must have a loss node
 	bool update; // behind the last backward group, if there is one
@@ -84,9 +87,9 @@ struct check_result {
 	bool forward_only; // the schedule has no backward group; nothing was asked of gradients
 	struct check_violation violation; // the first one in execution order; kind CHECK_NONE if ok
 
-	// Complete if ok; up to the violation otherwise.
+	// Complete if ok; up to the violation otherwise. Of all cores, but for the buffer, of which each has one.
 	uint64_t peak_bytes; // most live bytes in the global buffer, `reserve` included
-	struct check_place peak; // group -1: the loss or the update
+	struct check_place peak; // group -1: the loss, the reduction or the update
 	uint64_t footprint_bytes; // most bytes in DRAM at once; `device`: labels, losses and commands apart
 	uint64_t read_bytes[WC_CLASS_COUNT], write_bytes[WC_CLASS_COUNT]; // DRAM; whole beats under `device`
 	uint64_t commands; // `device` alone, else 0
@@ -97,7 +100,7 @@ struct check_result {
 };
 
 // Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text, behind "FILE:LINE: " where they are known, if it is wrong; also, with
-// violation.kind CHECK_NONE, if what is asked for is not checked here (several cores, a `device` schedule of what the device
+// violation.kind CHECK_NONE, if what is asked for is not checked here (a `device` schedule of what the device
 // has not: adaptive pools, groups of a convolution; an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
 int schedule_check_with(const struct schedule *schedule, const struct net *net, const struct check_options *options, struct check_result *result,
 			struct wc_error *err);

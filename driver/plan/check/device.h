@@ -45,8 +45,9 @@ uint64_t check_norm_room(const struct check_state *state, const struct sched_sta
 // room.c: bytes that the statement at state->place, derived in state->step, takes beside slabs and what is resident.
 uint64_t check_room(const struct check_state *state, const struct sched_statement *statement, uint64_t samples, bool first_iteration);
 
-// whole.c: what runs by itself over the whole batch, or over all parameters.
+// whole.c: what runs by itself. The loss over a core's whole batch; behind backward the reduction of all cores' gradients, where there are
+// several, and the update, where it is asked for.
 int check_loss(struct check_state *state);
-int check_update(struct check_state *state);
+int check_parameters(struct check_state *state);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes in DRAM at once: every tensor is there, whole and for the whole batch, from the group that first stores it to the one that last
+// Bytes in DRAM at once: every tensor is there, whole and for all cores' batch, from the group that first stores it to the one that last
 // reads it. The image is there from the start, the caller reads the output behind the last forward group and leaves its gradient. Under
 // `device` so are statistics, sums, partial sums of rows and each row kept, once, with every row padded; so are parameters and their gradients.
 #include <stdlib.h>
@@ -69,13 +69,13 @@ static uint64_t bits_of(const struct check_state *state, enum check_dram what, i
 	}
 }
 
-// An array of so many parameters: fp16 and gradients in fp32, and, if there is an update, two more numbers in fp32.
+// An array of so many parameters: fp16 and each core's gradients in fp32, and, if there is an update, two more numbers in fp32.
 static uint64_t array_bytes(const struct check_state *state, uint64_t count)
 {
 	uint64_t bus = state->schedule->bus_bytes;
 	uint64_t halves = (2 * count + bus - 1) / bus * bus, floats = (4 * count + bus - 1) / bus * bus;
 
-	return halves + (state->options.update ? 3 : 1) * floats;
+	return halves + ((uint64_t)state->cores + (state->options.update ? 2 : 0)) * floats;
 }
 
 static uint64_t parameter_bytes(const struct check_state *state)
@@ -83,7 +83,7 @@ static uint64_t parameter_bytes(const struct check_state *state)
 	uint64_t bytes = 0;
 
 	if (state->paper)
-		return 6 * (uint64_t)net_total_parameters(state->net);
+		return (2 + 4 * (uint64_t)state->cores) * (uint64_t)net_total_parameters(state->net);
 	for (int i = 0; i < state->net->node_count; i++) {
 		const struct net_node *node = &state->net->nodes[i];
 		uint64_t channels = (uint64_t)node->out.channels;
@@ -109,7 +109,7 @@ int check_footprint(struct check_state *state)
 
 		if (life->first > life->last)
 			continue;
-		weight = state->schedule->batch * (int64_t)bits_of(state, (enum check_dram)(i / state->net->node_count), i % state->net->node_count);
+		weight = (int64_t)state->cores * state->schedule->batch * (int64_t)bits_of(state, (enum check_dram)(i / state->net->node_count), i % state->net->node_count);
 		change[life->first] += weight;
 		change[life->last + 1] -= weight;
 	}

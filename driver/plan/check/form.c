@@ -27,12 +27,15 @@ int check_form_header(struct check_state *state)
 {
 	const struct schedule *schedule = state->schedule;
 
-	if (schedule->cores != 1)
-		return wc_fail(state->err, WC_ERR_INPUT, "cannot check a schedule for %d cores: it can be checked for 1 core", schedule->cores);
 	if (form_network(state) != 0)
 		return WC_ERR_INPUT;
 	if (schedule->batch < 1)
 		return check_fail(state, CHECK_FORM, -1, "batch is %d, at least 1 is needed", schedule->batch);
+	if (schedule->cores < 1)
+		return check_fail(state, CHECK_FORM, -1, "cores is %d, at least 1 is needed", schedule->cores);
+	if (schedule->batch % schedule->cores != 0)
+		return check_fail(state, CHECK_FORM, -1, "the batch of %d is not a multiple of the %d cores that it is split among", schedule->batch,
+				  schedule->cores);
 	if ((schedule->rows < 1 || schedule->cols < 1) && !state->paper)
 		return check_fail(state, CHECK_FORM, -1, "the array is %dx%d, at least 1x1 is needed", schedule->rows, schedule->cols);
 	if (!state->paper && (schedule->bus_bytes == 0 || (schedule->bus_bytes & (schedule->bus_bytes - 1)) != 0))
@@ -88,7 +91,7 @@ static int form_policy(struct check_state *state, int node, const struct sched_p
 		return check_fail(state, CHECK_FORM, node, "'%s %s' has a policy that does not exist under '%s' accounting", word, named->name,
 				  state->paper ? "paper" : "device");
 	if (policy->blocked && group->sub_batch < state->schedule->batch)
-		return check_fail(state, CHECK_FORM, node, "'weight %s blocked' in iterations of %d of %d samples: it is worked on for the whole batch",
+		return check_fail(state, CHECK_FORM, node, "'weight %s blocked' in iterations of %d of %d samples: it is worked on for all samples",
 				  named->name, group->sub_batch, state->schedule->batch);
 	return 0;
 }

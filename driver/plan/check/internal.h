@@ -110,7 +110,8 @@ struct check_life {
 };
 
 struct check_state {
-	const struct schedule *schedule;
+	const struct schedule *schedule; // of one core; check_form_header() alone sees that of all
+	int cores;                // that execute it
 	const struct net *net;
 	struct check_result *result;
 	struct wc_error *err;

@@ -44,9 +44,12 @@ void schedule_check_print(const struct check_result *result, const struct schedu
 		print_disproof(result, schedule, file);
 		return;
 	}
-	fprintf(file, "proven: the output of %d samples is computed and stored whole%s\n", schedule->batch,
+	fprintf(file, "proven: the output of %d samples", schedule->batch);
+	if (schedule->cores > 1)
+		fprintf(file, " on %d cores", schedule->cores);
+	fprintf(file, " is computed and stored whole%s\n",
 		result->forward_only ? "; forward only" : ", every weight gradient row is accumulated once");
-	snprintf(place, sizeof(place), "loss or update");
+	snprintf(place, sizeof(place), schedule->cores > 1 ? "loss, reduction or update" : "loss or update");
 	if (result->peak.group >= 0)
 		check_place_text(place, sizeof(place), schedule, net, &result->peak);
 	fprintf(file, "peak of live bytes in the buffer %" PRIu64 " of %u, in %s", result->peak_bytes, schedule->buffer_bytes, place);

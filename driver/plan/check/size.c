@@ -23,7 +23,7 @@ static double bound(const struct check_state *state, int index)
 
 	for (int i = 0; i < node->input_count; i++)
 		all += elements(&state->net->nodes[node->inputs[i]]);
-	return (double)state->schedule->batch * (512 * blocks * all + (double)net_macs(node));
+	return (double)state->cores * state->schedule->batch * (512 * blocks * all + (double)net_macs(node));
 }
 
 static double bound_list(const struct check_state *state, const struct sched_operand *list, int count)
@@ -52,5 +52,5 @@ int check_size(struct check_state *state)
 	return wc_fail(state->err, WC_ERR_INPUT,
 		       "cannot check %s: with a batch of %d, the statements up to this one (node '%.64s') may move or compute more than can be counted in 64 "
 		       "bits; a smaller batch, or fewer statements, can be checked",
-		       place, state->schedule->batch, state->net->nodes[statement->node].name);
+		       place, state->cores * state->schedule->batch, state->net->nodes[statement->node].name);
 }
