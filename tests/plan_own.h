@@ -10,7 +10,8 @@
 
 static inline int plan_own(struct schedule *schedule, const char *planner, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {
-	if (options->accounting == SCHED_DEVICE && !strcmp(planner, "hybrid"))
+	// It plans a core's share, which plan_by_name() makes of an option of several.
+	if (options->accounting == SCHED_DEVICE && options->cores == 1 && !strcmp(planner, "hybrid"))
 		return plan_graph(schedule, planner, net, options, err);
 	return plan_by_name(schedule, planner, net, options, err);
 }

@@ -43,7 +43,8 @@ static const uint8_t *bytes_of(struct compare *compare, const struct compare_sou
 		compare->scratch_bytes = compare->scratch ? bytes : 0;
 	}
 	if (compare->scratch)
-		compare->backend->ops->buffer_read(compare->backend, (uint32_t)address, compare->scratch, (uint32_t)bytes);
+		compare->backend->ops->buffer_read(compare->backend, (uint32_t)source->op->core * compare->backend->params.buffer_bytes + (uint32_t)address,
+						   compare->scratch, (uint32_t)bytes);
 	return compare->scratch;
 }
 

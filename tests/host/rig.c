@@ -50,7 +50,7 @@ static void finish(struct rig *rig)
 			   .buffer_bytes = schedule->buffer_bytes,
 			   .bus_bytes = schedule->bus_bytes,
 			   .mem_ports = 1,
-			   .cores = 1},
+			   .cores = schedule->cores},
 		.overlap = true,
 	};
 	cr_assert_eq(data_init(&rig->data, &rig->net, schedule->batch, &data, &rig->err), 0, "%s", rig->err.text);
@@ -69,12 +69,18 @@ static void finish(struct rig *rig)
 void rig_start(struct rig *rig, const char *yaml, const char *planner, int rows, int cols, int batch, uint32_t buffer_bytes, uint32_t bus_bytes,
 	       uint64_t seed)
 {
+	rig_start_cores(rig, yaml, planner, 1, rows, cols, batch, buffer_bytes, bus_bytes, seed);
+}
+
+void rig_start_cores(struct rig *rig, const char *yaml, const char *planner, int cores, int rows, int cols, int batch, uint32_t buffer_bytes,
+		     uint32_t bus_bytes, uint64_t seed)
+{
 	int status;
 
 	start(rig, yaml, seed);
 	rig->plan = (struct plan_options){
 		.batch = batch,
-		.cores = 1,
+		.cores = cores,
 		.rows = rows,
 		.cols = cols,
 		.acc_rows = 256,

@@ -29,6 +29,9 @@ struct rig {
 // the seed), plan, and make data. rig->planned is false where the planner says the problem does not fit; it may say nothing else.
 void rig_start(struct rig *rig, const char *yaml, const char *planner, int rows, int cols, int batch, uint32_t buffer_bytes, uint32_t bus_bytes,
 	       uint64_t seed);
+// The same on a device of several cores.
+void rig_start_cores(struct rig *rig, const char *yaml, const char *planner, int cores, int rows, int cols, int batch, uint32_t buffer_bytes,
+		     uint32_t bus_bytes, uint64_t seed);
 // The same with a schedule's text instead of a planner.
 void rig_start_text(struct rig *rig, const char *yaml, const char *schedule, uint64_t seed);
 // From now on the parameters are updated behind backward.

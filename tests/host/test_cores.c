@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule: several cores split the mini-batch, and add up their gradients of parameters as core 0 + core 1. Outputs, losses and data gradients have the
+// bits of one core's, every class of DRAM traffic its predicted bytes, and a fault is found in the core where it is.
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "find.h"
+#include "rig.h"
+#include "traces/npy.h"
+#include "whole_net.h"
+
+enum { CORES = 2, BATCH = 6 };
+
+static const char *const planners[] = {"baseline", "il", "mbs-fs", "mbs1", "mbs2", "overl", "2ps", "overl-h", "2ps-h", "hybrid"};
+enum { PLANNERS = sizeof(planners) / sizeof(*planners) };
+
+static void start(struct rig *rig, const char *planner, int cores)
+{
+	rig_start_cores(rig, whole_net, planner, cores, 8, 4, BATCH, 16384, 16, 7);
+	cr_assert(rig->planned, "%s: %s", planner, rig->err.text);
+}
+
+// The tensors that both made whole have the same bits.
+static void expect_same(const struct run_result *one, const struct run_result *several, const char *planner)
+{
+	int same = 0;
+
+	for (int i = 0; i < one->digest_count; i++)
+		for (int j = 0; j < several->digest_count; j++)
+			if (one->digests[i].kind == several->digests[j].kind && one->digests[i].node == several->digests[j].node) {
+				cr_expect_eq(one->digests[i].crc, several->digests[j].crc, "%s: node %d", planner, one->digests[i].node);
+				same++;
+			}
+	cr_expect_gt(same, 10, "%s", planner);
+}
+
+Test(cores, have_the_bits_of_one_and_the_predicted_bytes)
+{
+	for (int i = 0; i < PLANNERS; i++) {
+		struct rig one, several;
+
+		start(&one, planners[i], 1);
+		start(&several, planners[i], CORES);
+		rig_train(&one);
+		rig_train(&several);
+		rig_expect_right(&one, rig_run(&one));
+		rig_expect_right(&several, rig_run(&several));
+		cr_expect_eq(one.result.loss, several.result.loss, "%s", planners[i]);
+		expect_same(&one.result, &several.result, planners[i]);
+		cr_expect_eq(several.result.counts.tiles % CORES, 0, "%s", planners[i]);
+		rig_stop(&one);
+		rig_stop(&several);
+	}
+}
+
+Test(cores, reduce_without_an_update)
+{
+	for (int i = 0; i < PLANNERS; i++) {
+		struct rig rig;
+
+		start(&rig, planners[i], CORES);
+		rig_expect_right(&rig, rig_run(&rig));
+		rig_stop(&rig);
+	}
+}
+
+static void read_floats(struct npy_array *array, const char *dir, const char *name)
+{
+	char path[256];
+	struct wc_error err;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	cr_assert_eq(npy_read_types(path, 1u << NPY_FLOAT32, array, &err), 0, "%s", err.text);
+}
+
+// What a core's half of the batch gives alone, added in fp32, is what both dump together: baseline makes one cut of each half.
+Test(cores, dump_the_sum_of_their_gradients)
+{
+	static const struct {
+		const char *name;
+		uint64_t count;
+	} files[] = {{"c1.weight_gradient.krsc.npy", 12 * 27}, {"c1.bias_gradient.npy", 12}, {"n1.gamma_gradient.npy", 12}, {"n2.beta_gradient.npy", 12},
+		     {"f2.weight_gradient.krsc.npy", 35}, {"f2.bias_gradient.npy", 5}};
+	char dirs[3][32] = {"/tmp/wc-cores-XXXXXX", "/tmp/wc-cores-XXXXXX", "/tmp/wc-cores-XXXXXX"};
+	struct rig whole, half;
+
+	start(&whole, "baseline", CORES);
+	cr_assert(mkdtemp(dirs[2]));
+	whole.options.dump = dirs[2];
+	rig_expect_right(&whole, rig_run(&whole));
+	for (int core = 0; core < CORES; core++) {
+		const size_t image = 2 * 13 * 11 * 3 * (BATCH / CORES);
+
+		rig_start_cores(&half, whole_net, "baseline", 1, 8, 4, BATCH / CORES, 16384, 16, 7);
+		cr_assert(half.planned);
+		memcpy(half.data.images, (const uint8_t *)whole.data.images + (size_t)core * image, image);
+		memcpy(half.data.labels, whole.data.labels + core * BATCH / CORES, BATCH / CORES * sizeof(*half.data.labels));
+		// The loss is the mean over the batch.
+		half.data.loss_scale = whole.data.loss_scale / CORES;
+		cr_assert(mkdtemp(dirs[core]));
+		half.options.dump = dirs[core];
+		rig_expect_right(&half, rig_run(&half));
+		rig_stop(&half);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct npy_array arrays[3];
+
+		for (int j = 0; j < 3; j++)
+			read_floats(&arrays[j], dirs[j], files[i].name);
+		const float *sum = arrays[0].data, *added = arrays[1].data, *both = arrays[2].data;
+
+		for (uint64_t j = 0; j < files[i].count; j++)
+			cr_assert_eq(sum[j] + added[j], both[j], "%s %" PRIu64, files[i].name, j);
+		for (int j = 0; j < 3; j++)
+			npy_release(&arrays[j]);
+	}
+	rig_stop(&whole);
+	for (int i = 0; i < 3; i++) {
+		char command[128];
+
+		snprintf(command, sizeof(command), "rm -r %s", dirs[i]);
+		cr_expect_eq(system(command), 0);
+	}
+}
+
+// A bit that one core's command reads wrong shows there, at that command.
+Test(cores, a_fault_is_found_in_its_core)
+{
+	for (int core = 0; core < CORES; core++) {
+		struct found found;
+		struct rig rig;
+
+		start(&rig, "mbs2", CORES);
+		rig.options.device.overlap = false;
+		find_command(&found, &rig, OP_FORWARD, 3);
+		rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .core = core, .command = found.index, .row = 1, .column = 2, .bit = 30};
+		cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%s", rig.err.text);
+		cr_expect_eq(rig.result.mismatch.core, core);
+		cr_expect_eq(rig.result.mismatch.command, found.index);
+		cr_expect_eq(rig.result.mismatch.kind, MISMATCH_TILE);
+		cr_expect_eq(rig.result.mismatch.element.sample / (BATCH / CORES), core);
+		cr_expect_eq(rig.result.diagnosis.stage, STAGE_ACCUMULATOR, "%s", rig.result.diagnosis.text[0]);
+		find_release(&found);
+		rig_stop(&rig);
+	}
+}
+
+// The bytes of core 1's gradients change behind its last store: the reduction's load brings them.
+Test(cores, a_wrong_gradient_of_another_core_is_found_by_the_reduction)
+{
+	struct found found;
+	struct rig rig;
+	uint64_t address;
+	char where[128];
+
+	start(&rig, "baseline", CORES);
+	find_command(&found, &rig, OP_FORWARD, 0);
+	address = layout_address(&found.layout, LAYOUT_WGRAD, net_find(&rig.net, "f2"), 1, 3);
+	layout_describe(&found.layout, address, where, sizeof(where));
+	cr_expect_str_eq(where, "weight gradient of f2 of core 1, k 3, r 0, s 0, c 0");
+	// Behind the last command of core 1 before the exchange; f2's gradient is the first that is stored.
+	for (uint32_t i = 0; i < found.queue.end; i++)
+		if (op_queue_at(&found.queue, i)->step < found.program.exchange)
+			rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_MEMORY, .core = 1, .command = i, .address = address, .bit = 4};
+	cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "%s", rig.err.text);
+	cr_expect_eq(rig.result.mismatch.kind, MISMATCH_LOAD);
+	cr_expect_eq(rig.result.mismatch.element.value.kind, SLAB_CORE_GRADIENT);
+	cr_expect_eq(rig.result.mismatch.element.at, 3 * 7);
+	cr_expect_eq(rig.result.diagnosis.stage, STAGE_MEMORY);
+	find_release(&found);
+	rig_stop(&rig);
+}
