@@ -19,6 +19,8 @@
 
 #define WAVECORE_VERSION "0.1.0"
 
+enum { CLI_CORES_MAX = 2 }; // that the device may have
+
 enum cli_exit { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_SYSTEM = 3, CLI_INTERRUPTED = 130 };
 
 struct cli_command {
@@ -48,12 +50,13 @@ int cli_real(const char *option, const char *text, double min, double max, doubl
 
 // The options that describe device and problem, for `plan`, `run` and `train`; NULL: the default.
 struct cli_device_words {
-	const char *batch, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
+	const char *batch, *cores, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
 };
 #define CLI_DEVICE_OPTIONS(words)                                                                                                 \
 	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4; for paper accounting 32)", "N"},                           \
+	{"cores", 0, POPT_ARG_STRING, &(words).cores, 0, "cores that the mini-batch is split among, 1 or 2 (default 1)", "N"},    \
 	{"array", 0, POPT_ARG_STRING, &(words).array, 0, "rows x columns of the array, each 4 to 128 (default 16x16)", "RxC"},    \
-	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer, a multiple of 4 KiB (default 64KiB; for paper accounting 10MiB)", "SIZE"},         \
+	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer of a core, a multiple of 4 KiB (default 64KiB; for paper accounting 10MiB)", "SIZE"},         \
 	{"bus", 0, POPT_ARG_STRING, &(words).bus, 0, "bytes of a memory beat: 16, 32, 64 or 128 (default 16)", "N"},              \
 	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default auto: chosen)", "N|auto"}
 #define CLI_PHASES_OPTION(words) {"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}
@@ -91,6 +94,14 @@ int cli_slurp(const char *path, char **text, size_t *bytes, struct wc_error *err
 const char *cli_program(void);
 // The directory of the Makefile that built this binary.
 int cli_root(char *path, size_t size, struct wc_error *err);
+
+// "batch 8", or "batch 8 on 2 cores".
+static inline void cli_print_batch(int batch, int cores, FILE *file)
+{
+	fprintf(file, "batch %d", batch);
+	if (cores > 1)
+		fprintf(file, " on %d cores", cores);
+}
 
 // Extra MACs of a schedule for `batch` samples, in percent of the training MACs.
 static inline double cli_extra_percent(const struct net *net, int batch, uint64_t extra_macs)

@@ -15,7 +15,7 @@ static struct {
 } words;
 
 static const struct poptOption table[] = {
-	{"schedule", 0, POPT_ARG_STRING, &words.schedule, 0, "planner, or a schedule's file (default mbs); a file says accounting, batch, array, buffer, bus and image, too", "NAME|FILE"},
+	{"schedule", 0, POPT_ARG_STRING, &words.schedule, 0, "planner, or a schedule's file (default mbs); a file says accounting, batch, cores, array, buffer, bus and image, too", "NAME|FILE"},
 	{"accounting", 0, POPT_ARG_STRING, &words.accounting, 0, "device: what the device moves, can be run; paper: as the MBS paper compares (default: device for "
 	 "chains of conv and relu with a planner of that kind, else paper)", "NAME"},
 	{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own)", "N"},

@@ -78,15 +78,16 @@ int report_batch(const struct report_options *options, const char *net)
 static int run(int argc, const char **argv)
 {
 	static struct {
-		const char *nets, *schedules, *batch, *image, *buffer, *max_extra_macs, *strips, *dram;
+		const char *nets, *schedules, *batch, *cores, *image, *buffer, *max_extra_macs, *strips, *dram;
 		int json, columns;
 	} words;
 	static const struct poptOption table[] = {
 		{"net", 0, POPT_ARG_STRING, &words.nets, 0, "networks (default: those of the MBS paper; sweep: the five deep ones; footprint: vgg16,resnet50)", "NAME|FILE,..."},
 		{"schedule", 0, POPT_ARG_STRING, &words.schedules, 0, "planners (default: baseline,il,mbs-fs,mbs1,mbs2,hybrid)", "NAME,..."},
 		{"batch", 0, POPT_ARG_STRING, &words.batch, 0, "samples of the mini-batch (default 32; 64 for alexnet; footprint: both)", "N"},
+		{"cores", 0, POPT_ARG_STRING, &words.cores, 0, "cores that the mini-batch is split among, 1 or 2 (default 1)", "N"},
 		{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own; footprint: 224, 448 and 1024)", "N"},
-		{"buffer", 0, POPT_ARG_STRING, &words.buffer, 0, "global buffer (default 10MiB)", "SIZE"},
+		{"buffer", 0, POPT_ARG_STRING, &words.buffer, 0, "global buffer of a core (default 10MiB)", "SIZE"},
 		{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
 		{"strips", 0, POPT_ARG_STRING, &words.strips, 0, "footprint: strips of a segment (default: 2 to 16)", "N"},
 		{"dram", 0, POPT_ARG_STRING, &words.dram, 0, "footprint: also the largest batch and image that fit in so much DRAM", "SIZE"},
@@ -95,7 +96,7 @@ static int run(int argc, const char **argv)
 		POPT_TABLEEND,
 	};
 	struct report_options options = {.nets = NULL};
-	uint64_t batch = 0, image = 0, buffer = 10 << 20, extra = 0, strips = 0, dram = 0;
+	uint64_t batch = 0, cores = 1, image = 0, buffer = 10 << 20, extra = 0, strips = 0, dram = 0;
 	struct wc_error err;
 	const char *name;
 	size_t which = 0;
@@ -116,6 +117,7 @@ static int run(int argc, const char **argv)
 	if (words.max_extra_macs && words.schedules && !strstr(words.schedules, "hybrid"))
 		return cli_misuse(&cli_report, "--max-extra-macs has no meaning without the planner hybrid");
 	if ((words.batch && (result = cli_number("batch", words.batch, 1, 65535, &batch, &err))) ||
+	    (words.cores && (result = cli_number("cores", words.cores, 1, CLI_CORES_MAX, &cores, &err))) ||
 	    (words.image && (result = cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, &err))) ||
 	    (words.buffer && (result = cli_size("buffer", words.buffer, 4096, 1u << 30, &buffer, &err))) ||
 	    (words.max_extra_macs && (result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, &err))) ||
@@ -124,10 +126,13 @@ static int run(int argc, const char **argv)
 		return cli_fail(&err, result);
 	if (buffer % 4096)
 		return cli_misuse(&cli_report, "--buffer: %s is not a multiple of 4 KiB", words.buffer);
+	if (batch % cores)
+		return cli_misuse(&cli_report, "--batch: %s is not a multiple of %s cores", words.batch, words.cores);
 	options = (struct report_options){
 		.form = words.json ? REPORT_JSON : words.columns ? REPORT_COLUMNS : REPORT_TABLE,
 		.nets = words.nets,
 		.schedules = words.schedules,
+		.cores = (int)cores,
 		.batch = (int)batch,
 		.image = (int)image,
 		.buffer_bytes = (uint32_t)buffer,

@@ -88,13 +88,14 @@ bool cli_is_schedule_file(const char *name)
 
 int cli_same_problem(const char *path, const struct schedule *schedule, const struct plan_options *options, struct wc_error *err)
 {
-	enum { PAPER_FACTS = 2 }; // a schedule for `paper` accounting says no more
+	enum { PAPER_FACTS = 3 }; // a schedule for `paper` accounting says no more
 	const bool device = options->accounting == SCHED_DEVICE;
 	const struct {
 		const char *what;
 		int64_t file, option;
 	} facts[] = {
 		{"batch", schedule->batch, options->batch},
+		{"cores", schedule->cores, options->cores},
 		{"buffer bytes", schedule->buffer_bytes, options->buffer_bytes},
 		{"array rows", schedule->rows, options->rows},
 		{"array columns", schedule->cols, options->cols},

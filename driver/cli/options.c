@@ -220,11 +220,12 @@ static int parse_array(const char *text, int *rows, int *cols, struct wc_error *
 
 int cli_problem(const struct cli_device_words *words, const struct schedule *file, struct cli_problem *problem, struct wc_error *err)
 {
-	uint64_t batch = 4, buffer = 65536, bus = 16, strips = 0, stages = 1, ports = 1;
+	uint64_t batch = 4, cores = 1, buffer = 65536, bus = 16, strips = 0, stages = 1, ports = 1;
 	int rows = 16, cols = 16, result;
 
 	if (file) {
 		batch = (uint64_t)file->batch;
+		cores = (uint64_t)file->cores;
 		buffer = file->buffer_bytes;
 	}
 	if (file && file->accounting == SCHED_DEVICE) {
@@ -233,6 +234,7 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 		bus = file->bus_bytes;
 	}
 	if ((words->batch && (result = cli_number("batch", words->batch, 1, 65535, &batch, err))) ||
+	    (words->cores && (result = cli_number("cores", words->cores, 1, CLI_CORES_MAX, &cores, err))) ||
 	    (words->array && (result = parse_array(words->array, &rows, &cols, err))) ||
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||
 	    (words->bus && (result = cli_number("bus", words->bus, 16, 128, &bus, err))) ||
@@ -254,11 +256,11 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 		.buffer_bytes = (uint32_t)buffer,
 		.bus_bytes = (uint32_t)bus,
 		.mem_ports = (uint32_t)ports,
-		.cores = 1,
+		.cores = (int)cores,
 	};
 	problem->plan = (struct plan_options){
 		.batch = (int)batch,
-		.cores = 1,
+		.cores = (int)cores,
 		.rows = rows,
 		.cols = cols,
 		.acc_rows = problem->device.acc_rows,

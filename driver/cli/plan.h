@@ -8,7 +8,7 @@
 #include "driver/plan/check/check.h"
 #include "driver/plan/plan.h"
 
-// What is known of a schedule beside its text.
+// What is known of a schedule beside its text: of all cores, but for the buffer, of which each has one.
 struct plan_costs {
 	struct account account;
 	uint64_t baseline_bytes;       // DRAM bytes of the layer-by-layer schedule of the same problem; 0: there is none

@@ -41,8 +41,9 @@ static void device_group(struct plan_costs *costs, const struct program *program
 static int device_costs(struct plan_costs *costs, const struct schedule *schedule, const struct net *net, const struct plan_options *options,
 			struct wc_error *err)
 {
+	const struct schedule core = schedule_of_core(schedule);
 	struct program program = {0};
-	int result = program_expand(&program, schedule, net, err);
+	int result = program_expand(&program, &core, net, err);
 
 	if (result)
 		return result;
@@ -57,6 +58,7 @@ static int device_costs(struct plan_costs *costs, const struct schedule *schedul
 
 static int paper_costs(struct plan_costs *costs, const struct schedule *schedule, const struct net *net, struct wc_error *err)
 {
+	const int batch = schedule_of_core(schedule).batch;
 	struct paper_graph graph;
 	int result = paper_graph_init(&graph, net, err);
 
@@ -70,7 +72,7 @@ static int paper_costs(struct plan_costs *costs, const struct schedule *schedule
 		if (result)
 			break;
 		costs->group_pinned_bytes[i] = (uint64_t)occupancy.resident_bytes;
-		costs->group_buffer_bytes[i] = (uint64_t)(occupancy.sample_bytes * (sub_batch < schedule->batch ? sub_batch : schedule->batch) +
+		costs->group_buffer_bytes[i] = (uint64_t)(occupancy.sample_bytes * (sub_batch < batch ? sub_batch : batch) +
 							  occupancy.resident_bytes + schedule->reserve_bytes);
 	}
 	paper_graph_release(&graph);

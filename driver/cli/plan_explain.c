@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 
+#include "driver/cli/cli.h"
 #include "driver/cli/plan.h"
 
 void plan_explain(const struct schedule *schedule, const struct net *net, const struct plan_costs *costs, FILE *file)
@@ -8,7 +9,9 @@ void plan_explain(const struct schedule *schedule, const struct net *net, const 
 	const uint64_t bytes = account_total_bytes(&costs->account);
 	const bool device = schedule->accounting == SCHED_DEVICE;
 
-	fprintf(file, "%s, batch %d, buffer %" PRIu32 " bytes, %s accounting: %" PRIu64 " DRAM bytes", net->name, schedule->batch, schedule->buffer_bytes,
+	fprintf(file, "%s, ", net->name);
+	cli_print_batch(schedule->batch, schedule->cores, file);
+	fprintf(file, ", buffer %" PRIu32 " bytes, %s accounting: %" PRIu64 " DRAM bytes", schedule->buffer_bytes,
 		device ? "device" : "paper", bytes);
 	if (costs->baseline_bytes)
 		fprintf(file, ", %.3f of baseline", (double)bytes / (double)costs->baseline_bytes);

@@ -94,7 +94,7 @@ static json_t *group_json(const struct schedule *schedule, int index, const stru
 	json_t *object = json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:I}", "phase", sched_phase_name(group->phase), "first",
 				   net->nodes[group->first].name, "last", net->nodes[group->last].name, "sub_batch", group->sub_batch, "strips",
 				   group->strip_count, "tiling", sched_tiling_name(group->tiling), "iterations",
-				   (schedule->batch + group->sub_batch - 1) / group->sub_batch, "buffer_bytes",
+				   (schedule->batch / schedule->cores + group->sub_batch - 1) / group->sub_batch, "buffer_bytes",
 				   (json_int_t)costs->group_buffer_bytes[index], "stored", list(group, net, is_stored), "regenerated",
 				   list(group, net, is_regenerated), "recomputed", list(group, net, is_recomputed), "held", list(group, net, schedule->accounting == SCHED_DEVICE ? is_kept : is_held),
 				   "pinned_bytes", (json_int_t)costs->group_pinned_bytes[index]);
@@ -114,8 +114,8 @@ void plan_print_json(const char *name, const struct schedule *schedule, const st
 			json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
 	for (int i = 0; i < schedule->group_count; i++)
 		json_array_append_new(groups, group_json(schedule, i, net, costs));
-	all = json_pack("{s:o, s:o, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:I}", "net", wct_json_text(net->name), "schedule",
-			wct_json_text(name), "batch", schedule->batch,
+	all = json_pack("{s:o, s:o, s:i, s:i, s:I, s:s, s:I, s:o, s:o, s:I, s:f, s:I, s:I, s:I}", "net", wct_json_text(net->name), "schedule",
+			wct_json_text(name), "batch", schedule->batch, "cores", schedule->cores,
 			"buffer_bytes", (json_int_t)schedule->buffer_bytes, "accounting", schedule->accounting == SCHED_DEVICE ? "device" : "paper",
 			"dram_bytes", (json_int_t)account_total_bytes(account), "baseline_dram_bytes",
 			costs->baseline_bytes ? json_integer((json_int_t)costs->baseline_bytes) : json_null(), "by_class", by_class, "macs",

@@ -15,9 +15,10 @@ struct report_options {
 	enum report_form form;
 	const char *nets;      // comma-separated; NULL: the report's own
 	const char *schedules; // likewise
-	int batch;             // 0: 32, and 64 for AlexNet; footprint: both 32 and 64
+	int cores;
+	int batch;             // of all cores. 0: 32, and 64 for AlexNet; footprint: both 32 and 64
 	int image;             // 0: the network's own size; footprint: 224, 448 and 1024
-	uint32_t buffer_bytes;
+	uint32_t buffer_bytes; // a core's
 	int max_extra_percent; // of the training MACs, for `hybrid`
 	int strips;            // footprint: 0: 2 to 16
 	uint64_t dram_bytes;   // footprint: what must hold a training step; 0: not asked
@@ -32,7 +33,7 @@ int report_footprint(const struct report_options *options, FILE *file, struct wc
 
 // For each name in a comma-separated list; stops at the first that does not return 0.
 int report_each(const char *list, int (*visit)(const char *name, void *context, struct wc_error *err), void *context, struct wc_error *err);
-// The mini-batch per core that the comparison takes for a network.
+// The mini-batch that the comparison takes for a network.
 int report_batch(const struct report_options *options, const char *net);
 
 #endif

@@ -46,7 +46,7 @@ static int model(struct table *table, struct wc_error *err)
 
 	for (enum footprint_form form = 0; !result && form < FOOTPRINT_FORMS; form++)
 		for (int i = 0; !result && i < numbers(table, form); i++)
-			result = footprint_model(&table->forms[form][i], &table->net, form, table->strips[i], err);
+			result = footprint_model(&table->forms[form][i], &table->net, form, table->strips[i], table->options->cores, err);
 	return result;
 }
 
@@ -55,7 +55,9 @@ static void print_table(const struct table *table, int batch)
 	const bool small = footprint_bytes(&table->forms[FOOTPRINT_COLUMN][0], (uint64_t)batch) < 1 << 30;
 	const double unit = small ? 1 << 20 : 1 << 30;
 
-	fprintf(table->file, "%s, image %d, batch %d: %s in DRAM\n%-16s %8s", table->net_name, table->image, batch,
+	fprintf(table->file, "%s, image %d, ", table->net_name, table->image);
+	cli_print_batch(batch, table->options->cores, table->file);
+	fprintf(table->file, ": %s in DRAM\n%-16s %8s",
 		small ? "MiB" : "GiB", "strips", "");
 	for (int i = 0; i < table->strip_count; i++)
 		fprintf(table->file, " %7d", table->strips[i]);
@@ -78,7 +80,9 @@ static void print_table(const struct table *table, int batch)
 // One line for a number of strips, one column for a form, in bytes; two blank lines between, for gnuplot's index.
 static void print_columns(const struct table *table, int batch)
 {
-	fprintf(table->file, "# %s image %d batch %d\n# strips", table->net_name, table->image, batch);
+	fprintf(table->file, "# %s image %d ", table->net_name, table->image);
+	cli_print_batch(batch, table->options->cores, table->file);
+	fprintf(table->file, "\n# strips");
 	for (enum footprint_form form = 0; form < FOOTPRINT_FORMS; form++)
 		fprintf(table->file, " %s", footprint_form_name(form));
 	fprintf(table->file, "\n");
@@ -96,7 +100,8 @@ static void add_rows(const struct table *table, int which, int batch)
 	for (enum footprint_form form = 0; form < FOOTPRINT_FORMS; form++)
 		for (int i = 0; i < numbers(table, form); i++) {
 			const struct footprint *of = &table->forms[form][i];
-			json_t *row = json_pack("{s:o, s:i, s:i, s:s, s:o, s:I, s:f, s:i, s:i, s:o}", "net", wct_json_text(table->net_name), "image", table->image, "batch", batch,
+			json_t *row = json_pack("{s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:f, s:i, s:i, s:o}", "net", wct_json_text(table->net_name), "image", table->image, "batch",
+						batch, "cores", table->options->cores,
 						"form", footprint_form_name(form), "strips", footprint_is_tiled(form) ? json_integer(table->strips[i]) : json_null(),
 						"footprint_bytes", (json_int_t)footprint_bytes(of, (uint64_t)batch), "ratio", ratio(table, form, i, batch), "segments",
 						of->segments, "tiled_segments", of->tiled, "ends_at",
@@ -130,7 +135,7 @@ static int find_images(struct table *table, int which, int batch, struct wc_erro
 
 	for (enum footprint_form form = 0; !result && form < FOOTPRINT_FORMS; form++)
 		for (int i = 0; !result && i < numbers(table, form); i++)
-			result = footprint_largest_image(table->net_name, form, table->strips[i], batch, table->options->dram_bytes,
+			result = footprint_largest_image(table->net_name, form, table->strips[i], batch, table->options->cores, table->options->dram_bytes,
 							 &table->largest_images[which][form][i], err);
 	return result;
 }

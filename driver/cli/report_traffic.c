@@ -42,7 +42,7 @@ static int plan_one(const struct table *table, const char *name, struct account 
 	const struct report_options *options = table->options;
 	const struct plan_options plan = {
 		.batch = report_batch(options, table->net_name),
-		.cores = 1,
+		.cores = options->cores,
 		.buffer_bytes = table->buffer_bytes,
 		.accounting = SCHED_PAPER,
 		.max_extra_percent = options->max_extra_percent,
@@ -91,8 +91,8 @@ static void print_row(struct table *table, const char *schedule, const struct ac
 	classes = json_object();
 	for (enum wc_class class = 0; class <= WC_CLASS_WEIGHT_GRADIENT; class++)
 		json_object_set_new(classes, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
-	row = json_pack("{s:o, s:s, s:I, s:I, s:f, s:f, s:o}", "net", wct_json_text(table->net_name), "schedule", schedule, "buffer_bytes",
-			(json_int_t)table->buffer_bytes, "dram_bytes", (json_int_t)bytes, "ratio", ratio, "extra_macs", extra, "by_class", classes);
+	row = json_pack("{s:o, s:s, s:i, s:I, s:I, s:f, s:f, s:o}", "net", wct_json_text(table->net_name), "schedule", schedule, "cores",
+			table->options->cores, "buffer_bytes", (json_int_t)table->buffer_bytes, "dram_bytes", (json_int_t)bytes, "ratio", ratio, "extra_macs", extra, "by_class", classes);
 	json_array_append_new(table->rows, row);
 }
 
@@ -127,7 +127,7 @@ static int find_baseline(struct table *table, struct wc_error *err)
 // What no schedule can do without.
 static void print_bound(const struct table *table)
 {
-	const uint64_t bytes = paper_lower_bound(&table->net, report_batch(table->options, table->net_name), 1);
+	const uint64_t bytes = paper_lower_bound(&table->net, report_batch(table->options, table->net_name), table->options->cores);
 
 	if (table->options->form == REPORT_TABLE)
 		fprintf(table->file, "%-13s %-9s %15" PRIu64 " %7.4f\n", table->net_name, "(bound)", bytes, (double)bytes / (double)table->baseline_bytes);

@@ -27,7 +27,7 @@ struct run_words {
 
 // The options that both have.
 #define RUN_OPTIONS(words)                                                                                                                                 \
-	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says batch, array, buffer and bus, too", "NAME|FILE,..."}, \
+	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says batch, cores, array, buffer and bus, too", "NAME|FILE,..."}, \
 	CLI_DEVICE_OPTIONS((words).device),                                                                                                                \
 	{"ports", 0, POPT_ARG_STRING, &(words).device.ports, 0, "memory ports of --bus bytes, 1 or 2 (default 1)", "N"},                                      \
 	{"mac-stages", 0, POPT_ARG_STRING, &(words).device.mac_stages, 0, "cycles per PE, 1 or 2 (default 1)", "N"},                                          \

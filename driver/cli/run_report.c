@@ -130,6 +130,8 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 	write_option("schedule", schedule, file);
 	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,
 		device->bus_bytes);
+	if (device->cores != 1)
+		fprintf(file, " --cores %d", device->cores);
 	if (device->mem_ports != 1)
 		fprintf(file, " --ports %" PRIu32, device->mem_ports);
 	if (device->mac_stages != 1)

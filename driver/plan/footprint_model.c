@@ -113,12 +113,12 @@ static int barrier_of(const struct footprint_units *units)
 	return net->nodes[last].consumer_count && net->nodes[net->nodes[last].consumers[0]].op != NET_LOSS ? net->nodes[last].consumers[0] : 0;
 }
 
-int footprint_model(struct footprint *footprint, const struct net *net, enum footprint_form form, int strips, struct wc_error *err)
+int footprint_model(struct footprint *footprint, const struct net *net, enum footprint_form form, int strips, int cores, struct wc_error *err)
 {
 	struct footprint_units units;
 	int rc = footprint_units_init(&units, net, err);
 
-	*footprint = (struct footprint){ .fixed_bytes = 6 * (uint64_t)net_total_parameters(net) };
+	*footprint = (struct footprint){ .cores = cores, .fixed_bytes = (2 + 4 * (uint64_t)cores) * (uint64_t)net_total_parameters(net) };
 	if (!rc) {
 		footprint->barrier = barrier_of(&units);
 		// A loss alone is no unit.
@@ -144,11 +144,14 @@ uint64_t footprint_bytes(const struct footprint *footprint, uint64_t batch)
 
 uint64_t footprint_largest_batch(const struct footprint *footprint, uint64_t dram_bytes)
 {
-	return dram_bytes < footprint->fixed_bytes ? 0 : 8 * (dram_bytes - footprint->fixed_bytes) / footprint->sample_bits;
+	const uint64_t samples = dram_bytes < footprint->fixed_bytes ? 0 : 8 * (dram_bytes - footprint->fixed_bytes) / footprint->sample_bits;
+
+	return samples - samples % (uint64_t)footprint->cores;
 }
 
 // Whether an image's step fits. An image that the network cannot take does not.
-static int try_image(const char *net_name, enum footprint_form form, int strips, int batch, uint64_t dram_bytes, int image, bool *fits, struct wc_error *err)
+static int try_image(const char *net_name, enum footprint_form form, int strips, int batch, int cores, uint64_t dram_bytes, int image, bool *fits,
+		     struct wc_error *err)
 {
 	struct footprint footprint;
 	struct net net;
@@ -157,13 +160,14 @@ static int try_image(const char *net_name, enum footprint_form form, int strips,
 	*fits = false;
 	if (rc)
 		return rc == WC_ERR_INPUT ? 0 : rc;
-	rc = footprint_model(&footprint, &net, form, strips, err);
+	rc = footprint_model(&footprint, &net, form, strips, cores, err);
 	*fits = !rc && footprint_bytes(&footprint, (uint64_t)batch) <= dram_bytes;
 	net_release(&net);
 	return rc;
 }
 
-int footprint_largest_image(const char *net_name, enum footprint_form form, int strips, int batch, uint64_t dram_bytes, int *image, struct wc_error *err)
+int footprint_largest_image(const char *net_name, enum footprint_form form, int strips, int batch, int cores, uint64_t dram_bytes, int *image,
+			    struct wc_error *err)
 {
 	struct net net;
 	int rc = net_open(&net, net_name, 0, err), low, high;
@@ -175,13 +179,13 @@ int footprint_largest_image(const char *net_name, enum footprint_form form, int 
 	low = net.nodes[0].out.height;
 	net_release(&net);
 	// A size that fits, the network's own or a smaller one, and one that does not.
-	rc = try_image(net_name, form, strips, batch, dram_bytes, low, &fits, err);
+	rc = try_image(net_name, form, strips, batch, cores, dram_bytes, low, &fits, err);
 	for (; !rc && !fits && low > 1; low /= 2)
-		rc = try_image(net_name, form, strips, batch, dram_bytes, low / 2, &fits, err);
+		rc = try_image(net_name, form, strips, batch, cores, dram_bytes, low / 2, &fits, err);
 	if (rc || !fits)
 		return rc;
 	for (high = 2 * low; !rc && high <= NET_IMAGE_MAX; high *= 2) {
-		rc = try_image(net_name, form, strips, batch, dram_bytes, high, &fits, err);
+		rc = try_image(net_name, form, strips, batch, cores, dram_bytes, high, &fits, err);
 		if (!fits)
 			break;
 		low = high;
@@ -190,7 +194,7 @@ int footprint_largest_image(const char *net_name, enum footprint_form form, int 
 	while (!rc && low + 1 < high) {
 		const int middle = low + (high - low) / 2;
 
-		rc = try_image(net_name, form, strips, batch, dram_bytes, middle, &fits, err);
+		rc = try_image(net_name, form, strips, batch, cores, dram_bytes, middle, &fits, err);
 		*(fits ? &low : &high) = middle;
 	}
 	*image = rc ? 0 : low;

@@ -23,8 +23,8 @@
 //   gradient      from the backward operator of the last reader, or, at the end of a segment, from the next one's, to that of its producer
 //
 // ReLUs, normalizations and adds work in place where their operand has its last use. A strip has the rows that its output rows need
-// (overl), or those that it makes and the lines above them (2ps); its gradients have the same rows. Parameters have 2 bytes of weight and
-// 4 of gradient. The image counts, the loss does not.
+// (overl), or those that it makes and the lines above them (2ps); its gradients have the same rows. Parameters have 2 bytes of weight and,
+// for each core, 4 of gradient. The image counts, the loss does not.
 //
 // A unit is what lies between two places where one tensor alone goes on; ReLUs stay with what they read. Only convolutions, ReLUs,
 // and max and average pools that follow each other can be tiled: a normalization needs the statistics of whole samples.
@@ -45,8 +45,9 @@ enum footprint_form {
 };
 
 struct footprint {
+	int cores;            // a mini-batch is a multiple of them
 	uint64_t sample_bits; // of feature maps, gradients, masks and lines, one sample, at the peak
-	uint64_t fixed_bytes; // parameters and their gradients
+	uint64_t fixed_bytes; // parameters and their gradients on each core
 	int segments;         // 1 for column
 	int tiled;            // segments in strips
 	int last;             // last node of the first tiled segment; 0: none
@@ -59,14 +60,15 @@ const char *footprint_form_name(enum footprint_form form);
 bool footprint_is_tiled(enum footprint_form form);
 
 // Strips: as many as the last layer of a segment has rows, at most `strips`; no matter for forms without. 0 or WC_ERR_SYSTEM.
-int footprint_model(struct footprint *footprint, const struct net *net, enum footprint_form form, int strips, struct wc_error *err);
+int footprint_model(struct footprint *footprint, const struct net *net, enum footprint_form form, int strips, int cores, struct wc_error *err);
 
 // Bytes of a mini-batch.
 uint64_t footprint_bytes(const struct footprint *footprint, uint64_t batch);
-// The largest mini-batch that fits; 0: not even one sample.
+// The largest mini-batch that fits; 0: not even one sample on each core.
 uint64_t footprint_largest_batch(const struct footprint *footprint, uint64_t dram_bytes);
 // The largest image of a network, by name or file, whose step fits, up to NET_IMAGE_MAX; 0: none does. Footprints are taken to grow with
 // the image. WC_ERR_INPUT if the network cannot be opened.
-int footprint_largest_image(const char *net_name, enum footprint_form form, int strips, int batch, uint64_t dram_bytes, int *image, struct wc_error *err);
+int footprint_largest_image(const char *net_name, enum footprint_form form, int strips, int batch, int cores, uint64_t dram_bytes, int *image,
+			    struct wc_error *err);
 
 #endif

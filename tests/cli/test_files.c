@@ -173,6 +173,48 @@ Test(files, a_schedule_for_paper_accounting_is_planned_with_and_not_run)
 	command_release(&command);
 }
 
+// The file says the cores, for both accountings; what is printed is of both, buffer and iterations of one.
+Test(files, a_schedule_for_two_cores_is_planned_checked_and_explained)
+{
+	static const char *const accountings[] = {"device", "paper"};
+
+	for (size_t i = 0; i < 2; i++) {
+		json_t *planned, *again, *checked, *group;
+		struct command command;
+		char arguments[256];
+
+		snprintf(arguments, sizeof(arguments), "plan lenet --schedule mbs2 --accounting %s --batch 6 --cores 2 --buffer 64KiB", accountings[i]);
+		command_run(&command, arguments);
+		cr_assert_eq(command.status, 0, "%s", command.err);
+		cr_expect(strstr(command.out, "\nbatch 6\ncores 2\n"), "%s", command.out);
+		command_write("two.schedule", command.out, strlen(command.out));
+		command_release(&command);
+		snprintf(arguments + strlen(arguments), sizeof(arguments) - strlen(arguments), " --json");
+		planned = command_results(arguments, "");
+		again = command_results("plan lenet --schedule two.schedule --json", "");
+		checked = command_results("check --json two.schedule", "");
+		cr_expect_eq(command_integer(planned, "cores"), 2);
+		cr_expect_eq(command_integer(checked, "cores"), 2);
+		cr_expect(json_equal(json_object_get(planned, "groups"), json_object_get(again, "groups")));
+		cr_expect_eq(command_integer(checked, "dram_read_bytes") + command_integer(checked, "dram_write_bytes"), command_integer(planned, "dram_bytes"));
+		cr_expect_eq(command_integer(checked, "macs"), command_integer(planned, "macs"));
+		cr_expect_eq(command_integer(checked, "peak_footprint_bytes"), command_integer(planned, "peak_footprint_bytes"));
+		group = json_array_get(json_object_get(planned, "groups"), 0);
+		// Of three samples.
+		cr_expect_eq(command_integer(group, "iterations"), (3 + command_integer(group, "sub_batch") - 1) / command_integer(group, "sub_batch"));
+		json_decref(planned);
+		json_decref(again);
+		json_decref(checked);
+		command_run(&command, "check two.schedule");
+		cr_expect(strstr(command.out, "the output of 6 samples on 2 cores"), "%s", command.out);
+		command_release(&command);
+		command_run(&command, "plan lenet --schedule two.schedule --explain");
+		cr_expect(strstr(command.out, "lenet, batch 6 on 2 cores, buffer 65536 bytes"), "%s", command.out);
+		command_release(&command);
+		command_expect_error("plan lenet --schedule two.schedule --cores 1", 2, "two.schedule: made for cores 2, the options say 1");
+	}
+}
+
 Test(files, traces)
 {
 	command_expect_error("trace dump missing.wct", 2, "missing.wct");

@@ -35,6 +35,29 @@ Test(report, footprints_as_columns_for_every_strip)
 	command_release(&command);
 }
 
+// What a core has for itself: weights read and gradients written, and room for the gradients.
+Test(report, two_cores_have_weights_and_gradients_of_their_own)
+{
+	// Half the batch moves as much of parameters.
+	json_t *half = command_results("report traffic --net lenet --schedule mbs2 --batch 16 --json", "");
+	json_t *both = command_results("report traffic --net lenet --schedule mbs2 --batch 32 --cores 2 --json", "");
+	json_t *one = command_results("report footprint --net lenet --image 28 --batch 32 --strips 2 --json", "");
+	json_t *two = command_results("report footprint --net lenet --image 28 --batch 32 --strips 2 --cores 2 --json", "");
+	struct command command;
+
+	cr_expect_eq(command_integer(json_array_get(both, 0), "cores"), 2);
+	cr_expect_eq(command_integer(json_array_get(both, 0), "dram_bytes"), 2 * command_integer(json_array_get(half, 0), "dram_bytes"));
+	cr_expect_eq(command_integer(json_array_get(two, 0), "cores"), 2);
+	cr_expect_eq(command_integer(json_array_get(two, 0), "footprint_bytes"), command_integer(json_array_get(one, 0), "footprint_bytes") + 4 * 61706);
+	json_decref(half);
+	json_decref(both);
+	json_decref(one);
+	json_decref(two);
+	command_run(&command, "report footprint --net lenet --image 28 --batch 32 --strips 2 --cores 2");
+	cr_expect(strstr(command.out, "lenet, image 28, batch 32 on 2 cores: "), "%s", command.out);
+	command_release(&command);
+}
+
 Test(report, what_a_report_has_no_use_for_is_refused)
 {
 	command_expect_error("report footprint --schedule overl", 2, "report footprint takes no --schedule");

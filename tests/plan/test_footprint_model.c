@@ -25,7 +25,7 @@ static struct footprint model(const struct net *net, enum footprint_form form, i
 	struct footprint footprint;
 	struct wc_error err;
 
-	cr_assert_eq(footprint_model(&footprint, net, form, strips, &err), 0, "%s", err.text);
+	cr_assert_eq(footprint_model(&footprint, net, form, strips, 1, &err), 0, "%s", err.text);
 	return footprint;
 }
 
@@ -207,13 +207,30 @@ Test(footprint_model, largest_batch_and_image_just_fit)
 		batch = footprint_largest_batch(&of, dram);
 		cr_expect_leq(footprint_bytes(&of, batch), dram);
 		cr_expect_gt(footprint_bytes(&of, batch + 1), dram);
-		cr_assert_eq(footprint_largest_image("vgg16", form, 4, 16, dram, &image, &err), 0);
+		cr_assert_eq(footprint_largest_image("vgg16", form, 4, 16, 1, dram, &image, &err), 0);
 		for (int over = 0; over < 2; over++) {
 			open_net(&net, "vgg16", image + over);
 			cr_expect_eq(footprint_bytes(&(struct footprint[]){ model(&net, form, 4) }[0], 16) > dram, over, "%s %d", footprint_form_name(form), image);
 			net_release(&net);
 		}
 	}
+}
+
+// Gradients of the parameters on each; a batch that can be split.
+Test(footprint_model, two_cores)
+{
+	struct footprint two;
+	struct wc_error err;
+	struct net net;
+
+	open_net(&net, "lenet", 0);
+	const struct footprint one = model(&net, FOOTPRINT_COLUMN, 0);
+
+	cr_assert_eq(footprint_model(&two, &net, FOOTPRINT_COLUMN, 0, 2, &err), 0, "%s", err.text);
+	cr_expect_eq(footprint_bytes(&two, 8), footprint_bytes(&one, 8) + 4 * (uint64_t)net_total_parameters(&net));
+	cr_expect_eq(footprint_largest_batch(&two, footprint_bytes(&two, 8)), 8);
+	cr_expect_eq(footprint_largest_batch(&two, footprint_bytes(&two, 9)), 8);
+	net_release(&net);
 }
 
 Test(footprint_model, too_little_memory_holds_nothing)
@@ -227,9 +244,9 @@ Test(footprint_model, too_little_memory_holds_nothing)
 
 	net_release(&net);
 	cr_expect_eq(footprint_largest_batch(&of, of.fixed_bytes - 1), 0);
-	cr_assert_eq(footprint_largest_image("vgg16", FOOTPRINT_COLUMN, 0, 1, 1 << 20, &image, &err), 0);
+	cr_assert_eq(footprint_largest_image("vgg16", FOOTPRINT_COLUMN, 0, 1, 1, 1 << 20, &image, &err), 0);
 	cr_expect_eq(image, 0);
-	cr_assert_eq(footprint_largest_image("no-such-net", FOOTPRINT_COLUMN, 0, 1, 1 << 20, &image, &err), WC_ERR_INPUT);
+	cr_assert_eq(footprint_largest_image("no-such-net", FOOTPRINT_COLUMN, 0, 1, 1, 1 << 20, &image, &err), WC_ERR_INPUT);
 }
 
 // A normalization ends the run of layers that can be tiled.
