@@ -89,11 +89,15 @@ void profile_add(struct profile *profile, const struct program *program, const s
 	}
 }
 
-void profile_settle(struct profile *profile, int core, uint64_t cycles, uint64_t cycle)
+void profile_begin(struct profile *profile, int core, uint64_t cycle)
+{
+	profile->cores[core].last_cycle = cycle;
+}
+
+void profile_settle(struct profile *profile, int core, uint64_t cycles)
 {
 	struct profile_core *of = &profile->cores[core];
 
-	of->last_cycle = cycle;
 	if (!of->last)
 		return;
 	// Between a command's end and the rest the core may have been idle for some cycles: the difference has either sign.

@@ -32,7 +32,7 @@ struct profile {
 	struct profile_entry *entries; // owned: [node][phase]
 	int node_count;
 	struct profile_core {
-		uint64_t last_cycle;        // when its last such command was complete, or when the device was at rest
+		uint64_t last_cycle;        // when its last such command was complete, or when it was at rest
 		struct profile_entry *last; // its entry; NULL: none yet
 		uint64_t cycles;            // of its commands
 	} cores[WC_CORES_MAX];
@@ -48,7 +48,8 @@ struct profile_entry profile_sum(const struct profile *profile, enum profile_pha
 // `op` is complete at `cycle`; `rows` of the array. Nothing if it is a transfer.
 void profile_add(struct profile *profile, const struct program *program, const struct op *op, int rows, uint64_t cycle);
 
-// The device is at rest at `cycle`, and the core has been at work for `cycles` in all: the rest of them goes to its last command.
-void profile_settle(struct profile *profile, int core, uint64_t cycles, uint64_t cycle);
+// The core is at rest until `cycle`; when it is again, it has been at work for `cycles` in all: the rest of them goes to its last command.
+void profile_begin(struct profile *profile, int core, uint64_t cycle);
+void profile_settle(struct profile *profile, int core, uint64_t cycles);
 
 #endif

@@ -84,6 +84,9 @@ int run_begin_part(struct run *run, int part, struct wc_error *err)
 
 	for (int core = 0; !result && core < run->core_count; core++)
 		begin_core(run, core, part);
+	// To read a register takes cycles, which are no command's.
+	for (int core = 0; !result && core < run->core_count; core++)
+		profile_begin(&run->result->profile, core, run->backend->ops->cycle(run->backend));
 	return result;
 }
 
@@ -110,7 +113,7 @@ int run_end_part(struct run *run, struct wc_error *err)
 
 		run->cores[core].cycles_before = cycles;
 		if (run->backend->ops->has_cycles)
-			profile_settle(&run->result->profile, core, cycles, run->backend->ops->cycle(run->backend));
+			profile_settle(&run->result->profile, core, cycles);
 	}
 	if (!resume)
 		return 0;

@@ -217,7 +217,7 @@ int run_open_device(struct run *run, struct wc_error *err)
 	backend->ops->set_fault(backend, options->fault.device.kind == WC_FAULT_NONE ? NULL : &options->fault.device);
 	for (int core = 0; !result && core < run->core_count; core++) {
 		result = device_start(backend, core, layout_ring(&run->layout, core), RUN_RING_ENTRIES, err);
-		run->result->profile.cores[core] = (struct profile_core){.last_cycle = backend->ops->cycle(backend)};
+		run->result->profile.cores[core] = (struct profile_core){0};
 	}
 	return result;
 }

@@ -86,6 +86,8 @@ static void expect_same(const struct run_result *result, const struct run_result
 	for (enum wc_counter counter = 0; result->cycles && counter < WC_COUNTER_COUNT; counter++)
 		cr_expect_eq(result->counters[counter], whole->counters[counter], "%s", wc_counter_name(counter));
 	cr_expect_eq(profile_cycles(&result->profile), result->cycles);
+	for (int i = 0; i < whole->profile.node_count * PROFILE_PHASES; i++)
+		cr_expect_eq(result->profile.entries[i].cycles, whole->profile.entries[i].cycles, "layer and phase %d", i);
 }
 
 // Stop after part `at`, and take the run up there.
