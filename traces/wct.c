@@ -28,7 +28,7 @@ static const char *const coord_names[WCT_COORD_COUNT] = {
 	[WCT_SAMPLE] = "sample",   [WCT_SAMPLES] = "samples", [WCT_ROW] = "row",
 	[WCT_ROWS] = "rows",       [WCT_STRIP] = "strip",     [WCT_TILE_M] = "tile_m",
 	[WCT_TILE_N] = "tile_n",   [WCT_M_FIRST] = "m_first", [WCT_N_FIRST] = "n_first",
-	[WCT_M_PER_SAMPLE] = "m_per_sample", [WCT_CUT] = "cut",
+	[WCT_M_PER_SAMPLE] = "m_per_sample", [WCT_CUT] = "cut",         [WCT_CORE] = "core",
 };
 
 void wct_event_init(struct wct_event *event, enum wct_kind kind)

@@ -25,6 +25,7 @@ static void locate(const struct wct_event *event, struct wct_divergence *diverge
 	divergence->phase = event->phase;
 	divergence->sample = coord_or_none(event, WCT_SAMPLE);
 	divergence->tile_m = coord_or_none(event, WCT_TILE_M);
+	divergence->core = coord_or_none(event, WCT_CORE);
 	divergence->tile_n = coord_or_none(event, WCT_TILE_N);
 	divergence->wave = -1;
 	if (event->kind == WCT_WAVE_BEGIN || event->kind == WCT_WAVE_END)

@@ -28,6 +28,7 @@ struct wct_divergence {
 	enum wct_difference difference;
 	enum wct_kind kind;
 	uint32_t command;                    // WCT_NO_COMMAND: none
+	int64_t core;                        // whose command it is; of one core alone not known
 	int32_t layer;
 	char layer_name[WCT_DIFF_TEXT_BYTES]; // may be shortened
 	enum wct_phase phase;

@@ -42,6 +42,8 @@ static void print_first(const struct wct_divergence *first, FILE *out)
 	fprintf(out, "first divergence: %s", wct_kind_name(first->kind));
 	if (first->command != WCT_NO_COMMAND)
 		fprintf(out, ", command %" PRIu32, first->command);
+	if (first->core >= 0)
+		fprintf(out, " of core %" PRId64, first->core);
 	if (first->layer >= 0)
 		fprintf(out, ", layer %" PRId32 " '%s'", first->layer, first->layer_name);
 	if (first->phase != WCT_PHASE_NONE)
@@ -122,7 +124,7 @@ static json_t *first_json(const struct wct_divergence *first)
 	complete = wct_json_set(object, "difference", json_string(difference_names[first->difference])) &&
 		   wct_json_set(object, "event", json_string(wct_kind_name(first->kind))) &&
 		   wct_json_set(object, "command", number_or_null(first->command == WCT_NO_COMMAND ? -1 : (int64_t)first->command)) &&
-		   wct_json_set(object, "layer", number_or_null(first->layer)) &&
+		   wct_json_set(object, "core", number_or_null(first->core)) && wct_json_set(object, "layer", number_or_null(first->layer)) &&
 		   wct_json_set(object, "layer_name", first->layer >= 0 ? wct_json_text(first->layer_name) : json_null()) &&
 		   wct_json_set(object, "phase", json_string(wct_phase_name(first->phase))) &&
 		   wct_json_set(object, "sample", number_or_null(first->sample)) &&

@@ -195,6 +195,57 @@ Test(diff, every_field_that_matters_is_compared)
 #undef CHANGE
 }
 
+// Both runs as core 0's and, once more, as core 1's.
+static void double_cores(struct run *run)
+{
+	struct wct_event *events = malloc(2 * run->count * sizeof(*events));
+	size_t count = 0;
+
+	cr_assert(events);
+	for (int core = 0; core < 2; core++)
+		for (size_t i = 0; i < run->count; i++) {
+			if (core && run->events[i].command == WCT_NO_COMMAND)
+				continue;
+			events[count] = run->events[i];
+			if (events[count].command != WCT_NO_COMMAND)
+				wct_event_set_coord(&events[count], WCT_CORE, core);
+			count++;
+		}
+	free(run->events);
+	run->events = events;
+	run->count = count;
+}
+
+Test(diff, commands_of_two_cores_are_told_apart)
+{
+	struct wct_diff_report report;
+	struct wct_event *event;
+	struct wc_error err;
+	char *text = NULL;
+	size_t size;
+	FILE *file;
+
+	double_cores(&device);
+	double_cores(&golden);
+	run_interleave(&device, test_seed());
+	cr_assert_eq(diff(&report, &err), 0, "%s", err.text);
+	cr_assert_eq(report.compared[WCT_TILE], 24);
+	event = event_of(&device, WCT_RESULT, 7, 0);
+	if (event->coord[WCT_CORE] == 0)
+		event = event_of(&device, WCT_RESULT, 7, 1);
+	cr_assert_eq(event->coord[WCT_CORE], 1);
+	event->result.digest ^= 1;
+	cr_assert_eq(diff(&report, &err), WC_ERR_MISMATCH);
+	cr_expect_eq(report.first.command, 7);
+	cr_expect_eq(report.first.core, 1);
+	file = open_memstream(&text, &size);
+	cr_assert(file);
+	cr_assert_eq(wct_diff_print(&report, file, &err), 0);
+	fclose(file);
+	cr_expect(strstr(text, "result, command 7 of core 1"), "%s", text);
+	free(text);
+}
+
 Test(diff, a_missing_event_is_a_divergence)
 {
 	struct wct_diff_report report;
