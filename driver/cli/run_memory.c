@@ -8,7 +8,7 @@
 #include "driver/cli/run.h"
 
 // What is certainly needed, in double: products of a large batch need not fit an integer.
-static double bytes_needed(const struct net *net, int batch, bool backward, bool training, int jobs)
+static double bytes_needed(const struct net *net, int batch, int cores, bool backward, bool training, int jobs)
 {
 	const int last = net->node_count - 1;
 	double golden = 0, collected = 0, parameters = 0, dram;
@@ -24,11 +24,11 @@ static double bytes_needed(const struct net *net, int batch, bool backward, bool
 		}
 		parameters += (double)net_parameters(&net->nodes[node]);
 	}
-	// Gradients of parameters are fp32, golden and collected, and so are masters and momenta.
-	golden += parameters * (2 + (backward ? 4 : 0) + (training ? 8 : 0));
+	// Gradients of parameters are fp32, golden and collected, and so are masters and momenta. Each core has gradients of its own.
+	golden += parameters * (2 + (backward ? 4 * cores : 0) + (training ? 8 : 0));
 	collected += parameters * (backward ? 4 : 0);
 	// The simulated memory holds at least what the run starts from, the gradients, and its output.
-	dram = parameters * (2 + (backward ? 4 : 0) + (training ? 8 : 0)) + 2 * batch * ((double)data_count(net, 0, 1) + (backward ? 2 : 1) * (double)data_count(net, last, 1));
+	dram = parameters * (2 + (backward ? 4 * cores : 0) + (training ? 8 : 0)) + 2 * batch * ((double)data_count(net, 0, 1) + (backward ? 2 : 1) * (double)data_count(net, last, 1));
 	return golden + jobs * (collected + dram);
 }
 
@@ -44,7 +44,7 @@ static double bytes_there(void)
 
 int run_memory_check(const struct net *net, const struct cli_problem *problem, bool training, int jobs, struct wc_error *err)
 {
-	const double needed = bytes_needed(net, problem->plan.batch, problem->plan.phases == PLAN_ALL, training, jobs), there = bytes_there();
+	const double needed = bytes_needed(net, problem->plan.batch, problem->plan.cores, problem->plan.phases == PLAN_ALL, training, jobs), there = bytes_there();
 
 	if (needed <= there)
 		return 0;

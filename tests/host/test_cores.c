@@ -173,3 +173,45 @@ Test(cores, a_wrong_gradient_of_another_core_is_found_by_the_reduction)
 	find_release(&found);
 	rig_stop(&rig);
 }
+
+static uint64_t profile_cycles(const struct profile *profile)
+{
+	uint64_t cycles = 0;
+
+	for (enum profile_phase phase = 0; phase < PROFILE_PHASES; phase++)
+		cycles += profile_sum(profile, phase).cycles;
+	return cycles;
+}
+
+// With random latency and back-pressure, so that the cores drift apart.
+Test(cores, on_the_rtl)
+{
+	static const char *const some[] = {"baseline", "mbs2", "2ps", "hybrid"};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		struct rig model, rtl;
+
+		rig_start_cores(&model, whole_net, some[i], CORES, 8, 4, BATCH, 16384, 32, 7);
+		rig_start_cores(&rtl, whole_net, some[i], CORES, 8, 4, BATCH, 16384, 32, 7);
+		cr_assert(model.planned && rtl.planned);
+		rig_train(&model);
+		rig_train(&rtl);
+		rtl.options.device.kind = DEVICE_RTL;
+		rtl.options.device.params.mac_stages = 2;
+		rtl.options.device.rtl = (struct wc_rtl_options){
+			.library = "build/rtl/r8c4-b16384-w32-c2-m2-rtl-rand/wc_rtl.so", .latency_cycles = 40, .random_memory = true,
+		};
+		rig_expect_right(&model, rig_run(&model));
+		rig_expect_right(&rtl, rig_run(&rtl));
+		cr_expect_eq(model.result.loss, rtl.result.loss);
+		expect_same(&model.result, &rtl.result, some[i]);
+
+		const uint64_t both = rtl.result.counters[WC_COUNTER_CYCLES];
+
+		// Each part takes as long as the slower core; the causes of a stall and the profile are of both cores.
+		cr_expect(rtl.result.cycles < both && rtl.result.cycles >= both / CORES, "%" PRIu64 " of %" PRIu64, rtl.result.cycles, both);
+		cr_expect_eq(profile_cycles(&rtl.result.profile), both);
+		rig_stop(&model);
+		rig_stop(&rtl);
+	}
+}
