@@ -19,9 +19,9 @@ static void print_json(const struct check_result *result, const struct schedule 
 		write += result->write_bytes[class];
 		json_object_set_new(by_class, wc_class_name(class), json_integer((json_int_t)(result->read_bytes[class] + result->write_bytes[class])));
 	}
-	all = json_pack("{s:s, s:i, s:i, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f}", "net", net->name, "batch", schedule->batch, "cores", schedule->cores, "accounting",
-			schedule->accounting == SCHED_PAPER ? "paper" : "device", "ok", result->ok, "peak_buffer_bytes", (json_int_t)result->peak_bytes, "peak_footprint_bytes",
-			(json_int_t)result->footprint_bytes, "dram_read_bytes", (json_int_t)read,
+	all = json_pack("{s:s, s:i, s:i, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f}", "net", net->name, "batch", schedule->batch,
+			"cores", schedule->cores, "accounting", schedule->accounting == SCHED_PAPER ? "paper" : "device", "ok", result->ok,
+			"peak_buffer_bytes", (json_int_t)result->peak_bytes, "peak_footprint_bytes", (json_int_t)result->footprint_bytes, "dram_read_bytes", (json_int_t)read,
 			"dram_write_bytes", (json_int_t)write, "by_class", by_class, "commands", (json_int_t)result->commands, "macs",
 			(json_int_t)result->macs, "extra_macs", cli_extra_percent(net, schedule->batch, result->extra_macs));
 	if (!result->ok)

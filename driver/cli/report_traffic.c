@@ -92,7 +92,8 @@ static void print_row(struct table *table, const char *schedule, const struct ac
 	for (enum wc_class class = 0; class <= WC_CLASS_WEIGHT_GRADIENT; class++)
 		json_object_set_new(classes, wc_class_name(class), json_integer((json_int_t)(account->read_bytes[class] + account->write_bytes[class])));
 	row = json_pack("{s:o, s:s, s:i, s:I, s:I, s:f, s:f, s:o}", "net", wct_json_text(table->net_name), "schedule", schedule, "cores",
-			table->options->cores, "buffer_bytes", (json_int_t)table->buffer_bytes, "dram_bytes", (json_int_t)bytes, "ratio", ratio, "extra_macs", extra, "by_class", classes);
+			table->options->cores, "buffer_bytes", (json_int_t)table->buffer_bytes, "dram_bytes", (json_int_t)bytes, "ratio", ratio, "extra_macs",
+			extra, "by_class", classes);
 	json_array_append_new(table->rows, row);
 }
 

@@ -22,7 +22,8 @@ int account_paper_groups(const struct schedule *schedule, int first, int count, 
 			 struct wc_error *err);
 uint64_t account_paper_bytes(const struct account_paper *account);
 
-// The whole schedule, each core's bytes; the reduction of weight gradients over several is not counted. payload_bytes are the bytes, there are no commands. 0 or WC_ERR_SYSTEM.
+// The whole schedule, each core's bytes; the reduction of weight gradients over several is not counted. payload_bytes are the bytes, there
+// are no commands. 0 or WC_ERR_SYSTEM.
 int account_paper_schedule(const struct schedule *schedule, const struct net *net, struct account *account, struct wc_error *err);
 
 #endif
