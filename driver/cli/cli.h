@@ -19,8 +19,6 @@
 
 #define WAVECORE_VERSION "0.1.0"
 
-enum { CLI_CORES_MAX = 2 }; // that the device may have
-
 enum cli_exit { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_SYSTEM = 3, CLI_INTERRUPTED = 130 };
 
 struct cli_command {

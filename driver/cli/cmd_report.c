@@ -117,7 +117,7 @@ static int run(int argc, const char **argv)
 	if (words.max_extra_macs && words.schedules && !strstr(words.schedules, "hybrid"))
 		return cli_misuse(&cli_report, "--max-extra-macs has no meaning without the planner hybrid");
 	if ((words.batch && (result = cli_number("batch", words.batch, 1, 65535, &batch, &err))) ||
-	    (words.cores && (result = cli_number("cores", words.cores, 1, CLI_CORES_MAX, &cores, &err))) ||
+	    (words.cores && (result = cli_number("cores", words.cores, 1, WC_CORES_MAX, &cores, &err))) ||
 	    (words.image && (result = cli_number("image", words.image, 1, NET_IMAGE_MAX, &image, &err))) ||
 	    (words.buffer && (result = cli_size("buffer", words.buffer, 4096, 1u << 30, &buffer, &err))) ||
 	    (words.max_extra_macs && (result = cli_number("max-extra-macs", words.max_extra_macs, 0, 1000, &extra, &err))) ||

@@ -234,7 +234,7 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 		bus = file->bus_bytes;
 	}
 	if ((words->batch && (result = cli_number("batch", words->batch, 1, 65535, &batch, err))) ||
-	    (words->cores && (result = cli_number("cores", words->cores, 1, CLI_CORES_MAX, &cores, err))) ||
+	    (words->cores && (result = cli_number("cores", words->cores, 1, WC_CORES_MAX, &cores, err))) ||
 	    (words->array && (result = parse_array(words->array, &rows, &cols, err))) ||
 	    (words->buffer && (result = cli_size("buffer", words->buffer, 4096, 1u << 30, &buffer, err))) ||
 	    (words->bus && (result = cli_number("bus", words->bus, 16, 128, &bus, err))) ||

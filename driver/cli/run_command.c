@@ -50,6 +50,8 @@ static int read_net(struct run_words *words, const char *const *names, int count
 	if (!result && schedule->accounting == SCHED_PAPER)
 		result = wc_fail(err, WC_ERR_INPUT, "%s: made for paper accounting, which counts bytes that no device moves; a run needs a schedule for "
 				 "device accounting, as 'wavecore plan --accounting device' makes it", names[0]);
+	if (!result && schedule->cores > WC_CORES_MAX)
+		result = wc_fail(err, WC_ERR_INPUT, "%s: made for %d cores, the device has at most %d", names[0], schedule->cores, WC_CORES_MAX);
 	return result;
 }
 

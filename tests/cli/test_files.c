@@ -215,6 +215,17 @@ Test(files, a_schedule_for_two_cores_is_planned_checked_and_explained)
 	}
 }
 
+// It can be planned with and proven, but no device has so many.
+Test(files, a_schedule_for_three_cores_is_not_run)
+{
+	static const char text[] = "schedule 1\nnet small\nbatch 3\ncores 3\narray 8x8\nbuffer 16KiB\nbus 16\n"
+				   "group forward c1 c1\nsub_batch 1\nstrip 0\nload act:input=0:8\ncompute act:c1=0:8\nstore act:c1=0:8\n";
+
+	command_write("three.schedule", text, sizeof(text) - 1);
+	command_expect_error("run --backend model --net data/small.yaml --schedule three.schedule", 2, "three.schedule: made for 3 cores, the device has at most 2");
+	command_expect_error("train --backend model --net data/small.yaml --schedule three.schedule", 2, "three.schedule: made for 3 cores, the device has at most 2");
+}
+
 Test(files, traces)
 {
 	command_expect_error("trace dump missing.wct", 2, "missing.wct");
