@@ -5,7 +5,9 @@
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-MAKEFLAGS += --no-builtin-rules --output-sync=target
+MAKEFLAGS += --no-builtin-rules
+# Output of jobs side by side is kept together, but not that of a single long one: it comes as it is made, a progress line on a terminal too.
+MAKEFLAGS += --output-sync=$(if $(filter run steps waves bench report crosscheck,$(MAKECMDGOALS)),none,target)
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc)
 endif
