@@ -63,7 +63,6 @@ static int take_over(struct run *run, struct wc_error *err)
 
 	run->catches_up = false;
 	run->device = run->options->device;
-	run->cycles = position_before(run)->cycles;
 	for (int i = 0; i < run->core_count; i++) {
 		struct run_core *core = &run->cores[i];
 

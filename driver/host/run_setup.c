@@ -184,8 +184,10 @@ int run_set_up(struct run *run, struct wc_error *err)
 			return result;
 	run->device = options->device;
 	run->catches_up = options->resume && options->resume->from;
-	if (run->catches_up)
+	if (run->catches_up) {
 		run->device.kind = DEVICE_MODEL;
+		run->cycles = options->resume->from->cycles;
+	}
 	expect_restart(run->expect, run->core_count);
 	if ((result = run_find_parts(run, err)) || (result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
 	    (result = run_open_device(run, err)) || (result = trace_headers(run, err)))
