@@ -61,6 +61,11 @@ static int plan_device(struct schedule *schedule, const char *name, const struct
 	return plan_graph(schedule, name, net, options, err);
 }
 
+int64_t plan_extra_macs_max(const struct net *net, const struct plan_options *options)
+{
+	return net_training_macs(net) * options->max_extra_percent / 100;
+}
+
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err)
 {
 	struct plan_options core;

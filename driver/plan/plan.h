@@ -51,6 +51,9 @@ int plan_graph(struct schedule *schedule, const char *name, const struct net *ne
 // The best of plan_graph()'s hybrid and all other planners, within the budget of extra MACs.
 int plan_device_hybrid(struct schedule *schedule, const struct net *net, const struct plan_options *options, struct wc_error *err);
 
+// MACs that options->max_extra_percent allows beyond the training MACs, for one sample.
+int64_t plan_extra_macs_max(const struct net *net, const struct plan_options *options);
+
 // By name, for options->accounting; WC_ERR_INPUT with the list of names if there is no such planner.
 int plan_by_name(struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options, struct wc_error *err);
 // The name of the i-th planner that is the device's own, for chains; NULL past the last. The others' names are those of paper_plan_name().

@@ -29,7 +29,7 @@ static int score_of(const struct schedule *schedule, const struct net *net, cons
 
 static bool is_within_budget(const struct account *account, const struct net *net, const struct plan_options *options)
 {
-	return account->extra_macs * 100 <= (uint64_t)(net_training_macs(net) * options->max_extra_percent) * (uint64_t)options->batch;
+	return account->extra_macs <= (uint64_t)plan_extra_macs_max(net, options) * (uint64_t)options->batch;
 }
 
 struct best {

@@ -28,12 +28,6 @@ struct best {
 	double score;
 };
 
-// MACs that the budget allows, one sample.
-static int64_t budget(const struct paper_planner *planner)
-{
-	return net_training_macs(planner->graph.net) * planner->options->max_extra_percent / 100;
-}
-
 // Keep what is in the schedule if it is better than the best and within the budget; the schedule is left empty.
 static int keep_if_better(struct paper_planner *planner, struct best *best)
 {
@@ -44,7 +38,7 @@ static int keep_if_better(struct paper_planner *planner, struct best *best)
 
 	if (!rc)
 		rc = hybrid_score(planner, &account, &score);
-	if (rc || score >= best->score || account.extra_macs > (uint64_t)budget(planner) * (uint64_t)schedule->batch) {
+	if (rc || score >= best->score || account.extra_macs > (uint64_t)plan_extra_macs_max(planner->graph.net, planner->options) * (uint64_t)schedule->batch) {
 		drop_groups(schedule);
 		return rc;
 	}
@@ -80,7 +74,7 @@ static int try_price(struct paper_planner *planner, struct hybrid_search *search
 // Bisection on the price of a MAC, until the budget is used up. What is best by another measure than traffic may lie below that.
 static int spend_budget(struct paper_planner *planner, const struct hybrid_view *view, struct best *best)
 {
-	const int64_t limit = budget(planner);
+	const int64_t limit = plan_extra_macs_max(planner->graph.net, planner->options);
 	double low = least_price, high = highest_price;
 	struct hybrid_search search;
 	int rc = hybrid_search_init(&search, planner, view, true);
