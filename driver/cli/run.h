@@ -17,7 +17,7 @@ enum { RUN_SCHEDULES_MAX = 64 };
 // Words of the command line; NULL: not given.
 struct run_words {
 	struct cli_device_words device;
-	char *net, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
+	char *net, *image, *schedule, *arith, *backend, *seed, *input, *weights, *gradient, *dump, *trace, *trace_level, *golden_trace, *waves, *waves_window, *pe_window,
 		*latency, *fault, *jobs, *resume;
 	int json, random_memory, random_reset, profile, by_class;
 	// Of `train`; the words behind it are `train`'s alone.
@@ -27,7 +27,8 @@ struct run_words {
 
 // The options that both have.
 #define RUN_OPTIONS(words)                                                                                                                                 \
-	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says batch, cores, array, buffer and bus, too", "NAME|FILE,..."}, \
+	{"image", 0, POPT_ARG_STRING, &(words).image, 0, "height and width of the input (default: the network's own)", "N"},                                   \
+	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says image, batch, cores, array, buffer and bus, too", "NAME|FILE,..."}, \
 	CLI_DEVICE_OPTIONS((words).device),                                                                                                                \
 	{"ports", 0, POPT_ARG_STRING, &(words).device.ports, 0, "memory ports of --bus bytes, 1 or 2 (default 1)", "N"},                                      \
 	{"mac-stages", 0, POPT_ARG_STRING, &(words).device.mac_stages, 0, "cycles per PE, 1 or 2 (default 1)", "N"},                                          \
@@ -44,7 +45,7 @@ struct run_words {
 	{"random-memory", 0, POPT_ARG_NONE, &(words).random_memory, 0, "random latency and back-pressure of the memory", NULL},                               \
 	{"random-reset", 0, POPT_ARG_NONE, &(words).random_reset, 0, "undefined state takes values from the seed", NULL},                                     \
 	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles (default 100)", "N"},                                                  \
-	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N", "SPEC"}, \
+	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N; core=N too", "SPEC"}, \
 	{"resume", 0, POPT_ARG_STRING, &(words).resume, 0, "keep in FILE what is finished after every group, and go on from there if it is there: on the C model up to it, on the rtl backend from it on", "FILE"}, \
 	{"by-class", 0, POPT_ARG_NONE, &(words).by_class, 0, "print the DRAM bytes by class", NULL},                                                          \
 	{"profile", 0, POPT_ARG_NONE, &(words).profile, 0, "print cycles and utilization by layer and phase (rtl backend)", NULL},                            \

@@ -29,8 +29,11 @@ static int split(char *list, const char **names, int *count, struct wc_error *er
 // The network, and the schedule too if it is a single file: what that says stands for options that are not given.
 static int read_net(struct run_words *words, const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
 {
-	int result;
+	uint64_t image = 0;
+	int result = words->image ? cli_number("image", words->image, 1, NET_IMAGE_MAX, &image, err) : 0;
 
+	if (result)
+		return result;
 	for (int i = 0; i < count; i++)
 		if (!strcmp(names[i], "-"))
 			return wc_fail(err, WC_ERR_INPUT, "--schedule: a run reads no schedule from stdin; give a file");
@@ -39,11 +42,11 @@ static int read_net(struct run_words *words, const char *const *names, int count
 			words->net = words->training ? "lenet" : "fashion-conv";
 		if (words->training && !words->device.batch)
 			words->device.batch = "32";
-		return cli_net(net, words->net, 0, err);
+		return cli_net(net, words->net, (int)image, err);
 	}
 	char *net_used;
 
-	result = cli_schedule_file(names[0], words->net, 0, net, &net_used, schedule, err);
+	result = cli_schedule_file(names[0], words->net, (int)image, net, &net_used, schedule, err);
 	// It lives as long as the words: to the end of the process.
 	if (net_used)
 		words->net = net_used;

@@ -127,6 +127,7 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 	write_word(cli_program(), file);
 	fprintf(file, words->training ? " train" : " run");
 	write_option("net", words->net, file);
+	write_option("image", words->image, file);
 	write_option("schedule", schedule, file);
 	fprintf(file, " --batch %d --array %dx%d --buffer %" PRIu32 " --bus %" PRIu32, job->data->batch, device->rows, device->cols, device->buffer_bytes,
 		device->bus_bytes);

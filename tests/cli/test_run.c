@@ -285,3 +285,26 @@ Test(output, of_small_commands)
 	command_expect_output("plan --json data/small.yaml --schedule data/small.schedule --array 8x8 --batch 2 --buffer 16KiB", "plan-small.json");
 	command_clean();
 }
+
+Test(run, a_network_at_another_size)
+{
+	static const char run[] = "run --net resnet8 --image 20 --batch 2 --buffer 64KiB --backend model";
+	char arguments[256];
+	struct command command;
+	char *rerun;
+
+	snprintf(arguments, sizeof(arguments), "%s --schedule mbs2 --json", run);
+	json_decref(command_results(arguments, ""));
+	snprintf(arguments, sizeof(arguments), "%s --fault buffer:command=9,address=1,bit=6", run);
+	command_run(&command, arguments);
+	cr_assert_eq(command.status, 1, "%s", command.err);
+	rerun = command_rerun(&command);
+	cr_expect(strstr(rerun, "--net resnet8 --image 20 "), "%s", rerun);
+	command_release(&command);
+	command_run(&command, "plan resnet8 --image 20 --accounting device --array 16x16 --batch 2 --buffer 64KiB");
+	command_write("small.schedule", command.out, strlen(command.out));
+	command_release(&command);
+	command_expect_error("run --schedule small.schedule --image 24 --backend model", 2, "small.schedule:3: the schedule is for an image of 20, the network has 24x24");
+	command_expect_error("run --net resnet8 --image 0 --backend model", 2, "--image: 0 is out of range");
+	command_expect_error("run --net vgg-small --image 3 --backend model", 2, "node 'pool2': output is 0x0");
+}
