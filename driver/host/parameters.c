@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -173,6 +174,9 @@ static int load_array(const struct optimizer *optimizer, int node, enum paramete
 		return result;
 	if (got.dims != wanted.dims || memcmp(got.shape, wanted.shape, (size_t)wanted.dims * sizeof(*wanted.shape)))
 		result = wc_fail(err, WC_ERR_INPUT, "%s: not of the shape of the %s of '%s'", path, array_names[array], of->name);
+	for (uint64_t i = 0; !result && i < count; i++)
+		if (!isfinite(((const float *)got.data)[i]))
+			result = wc_fail(err, WC_ERR_INPUT, "%s: element %" PRIu64 " is %g, which is not finite", path, i, (double)((const float *)got.data)[i]);
 	for (uint64_t i = 0; !result && form == FORM_MASTER && i < count; i++)
 		if (golden_half_from_float(((const float *)got.data)[i]) != halves[i])
 			result = wc_fail(err, WC_ERR_INPUT, "%s: element %" PRIu64 " is %.9g, which does not round to the parameter in %s.%s.npy; "

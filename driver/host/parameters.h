@@ -20,7 +20,7 @@ int parameters_names(const struct net *net, int (*each)(void *context, const cha
 // Write all of them.
 int parameters_save(const struct optimizer *optimizer, uint64_t samples, const char *directory, struct wc_error *err);
 // Read the masters and momenta, and how many samples were drawn, if they are there; what is not stays as it is. WC_ERR_INPUT: a file that is malformed
-// or of another shape, or a master that does not round to the parameter that data_init() has read.
+// or of another shape, a number that is not finite, or a master that does not round to the parameter that data_init() has read.
 int parameters_load(struct optimizer *optimizer, uint64_t *samples, const char *directory, struct wc_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 // parameters, a wrong value found in any step, and nothing of what is done lost when it is stopped.
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,29 @@ Test(train, what_was_saved_before_stays_until_all_is_written)
 	command_release(&command);
 	snprintf(line, sizeof(line), "cd '%s' && rmdir kept/fc5.bias.npy.new && diff -r kept copy", command_scratch());
 	cr_expect_eq(system(line), 0);
+}
+
+// Element 1 of a saved float32 array, [channels], becomes `value`.
+static void spoil(const char *name, float value)
+{
+	char path[512];
+	struct npy_array array;
+	struct wc_error err;
+
+	snprintf(path, sizeof(path), "%s/%s", command_scratch(), name);
+	cr_assert_eq(npy_read(path, &array, &err), 0, "%s", err.text);
+	((float *)array.data)[1] = value;
+	cr_assert_eq(npy_write(path, &array, &err), 0, "%s", err.text);
+	npy_release(&array);
+}
+
+Test(train, what_is_not_finite_is_no_place_to_go_on_from)
+{
+	json_decref(command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save s --json", NULL));
+	spoil("s/fc5.bias.momentum.npy", -INFINITY);
+	command_expect_error(SMALL "--weights s", 2, "s/fc5.bias.momentum.npy: element 1 is -inf, which is not finite");
+	spoil("s/conv1.bias.master.npy", NAN);
+	command_expect_error(SMALL "--weights s", 2, "s/conv1.bias.master.npy: element 1 is nan, which is not finite");
 }
 
 static void write_file(const char *name, struct npy_array array)
