@@ -189,12 +189,55 @@ static int check_writable(int output, const char *path, char *resolved, struct w
 	return result;
 }
 
+// The names that outputs go to, resolved.
+struct names {
+	char **names; // owned
+	int count;
+};
+
+// Take up a name, and give it away; `path`: as it was given.
+static int take_name(struct names *names, int output, const char *path, char *name, struct wc_error *err)
+{
+	names->names[names->count++] = name;
+	for (int i = 0; i < names->count - 1; i++)
+		if (!strcmp(name, names->names[i]))
+			return wc_fail(err, WC_ERR_INPUT, "--%s: '%s' would be written twice in this run; give every output a name of its own, and run schedules of "
+				       "one name one by one", option_names[output], path);
+	return 0;
+}
+
+// The file of an output, and the one beside it that is there while it is written.
+static int take_output(struct names *names, int output, const char *path, struct wc_error *err)
+{
+	const char *suffix = run_output_aside(output);
+	char *name, *aside = NULL;
+	int result = resolve(option_names[output], path, &name, err);
+
+	if (!result && suffix)
+		result = follow(&name, err);
+	if (result) {
+		free(name);
+		return result;
+	}
+	if (suffix && asprintf(&aside, "%s%s", name, suffix) < 0) {
+		free(name);
+		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for a path");
+	}
+	result = take_name(names, output, path, name, err);
+	if (suffix && result)
+		free(aside);
+	else if (suffix)
+		result = take_name(names, output, path, aside, err);
+	return result ? result : check_writable(output, path, name, err);
+}
+
 int run_outputs_check(const struct run_words *words, const char *const *schedules, int count, struct wc_error *err)
 {
-	char **seen = wc_alloc((size_t)count * RUN_OUTPUTS, sizeof(*seen));
-	int used = 0, result = 0;
+	// Two for an output.
+	struct names names = {.names = wc_alloc(2 * (size_t)count * RUN_OUTPUTS, sizeof(*names.names))};
+	int result = 0;
 
-	if (!seen)
+	if (!names.names)
 		return wc_fail(err, WC_ERR_SYSTEM, "out of memory for the names of output files");
 	for (int i = 0; !result && i < count; i++) {
 		struct run_outputs outputs;
@@ -202,26 +245,13 @@ int run_outputs_check(const struct run_words *words, const char *const *schedule
 		result = run_outputs_make(&outputs, words, schedules[i], count > 1, err);
 		if (result)
 			break;
-		for (int k = 0; !result && k < RUN_OUTPUTS; k++) {
-			if (!outputs.paths[k])
-				continue;
-			result = resolve(option_names[k], outputs.paths[k], &seen[used], err);
-			if (!result && run_output_aside(k))
-				result = follow(&seen[used], err);
-			if (result)
-				break;
-			for (int j = 0; !result && j < used; j++)
-				if (!strcmp(seen[used], seen[j]))
-					result = wc_fail(err, WC_ERR_INPUT, "--%s: '%s' would be written twice in this run; give every output a name of its own, "
-							 "and run schedules of one name one by one", option_names[k], outputs.paths[k]);
-			if (!result)
-				result = check_writable(k, outputs.paths[k], seen[used], err);
-			used++;
-		}
+		for (int k = 0; !result && k < RUN_OUTPUTS; k++)
+			if (outputs.paths[k])
+				result = take_output(&names, k, outputs.paths[k], err);
 		run_outputs_release(&outputs);
 	}
-	for (int i = 0; i < count * RUN_OUTPUTS; i++)
-		free(seen[i]);
-	wc_free(seen);
+	for (int i = 0; i < names.count; i++)
+		free(names.names[i]);
+	wc_free(names.names);
 	return result;
 }

@@ -217,12 +217,23 @@ Test(train, what_it_cannot_do_is_refused_by_name)
 		{"--phases forward", "--phases: unknown option"},
 		{"--input x.npy", "--input: unknown option"},
 	};
+	// What is written beside the file, for a while.
+	static const struct {
+		const char *arguments, *message;
+	} aside[] = {
+		{"--arith dpi --resume r --curve r.new", "--resume: 'r' would be written twice"},
+		{"--arith dpi --curve w.fst.hier --waves w.fst", "--curve: 'w.fst.hier' would be written twice"},
+	};
 	struct command command;
 	char arguments[512];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(arguments, sizeof(arguments), SMALL "%s", cases[i].arguments);
 		command_expect_error(arguments, 2, cases[i].message);
+	}
+	for (size_t i = 0; i < sizeof(aside) / sizeof(*aside); i++) {
+		snprintf(arguments, sizeof(arguments), "train --batch 1 --steps 1 %s", aside[i].arguments);
+		command_expect_error(arguments, 2, aside[i].message);
 	}
 	// Of a schedule's file, too.
 	command_run(&command, "plan lenet --accounting device --schedule mbs2 --batch 2 --phases forward");
