@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wavecore train: training steps of a network on a device, every result compared with the golden model.
+#include <signal.h>
+
 #include "driver/cli/run.h"
 
 static struct run_words words = {.training = true};
@@ -24,6 +26,8 @@ static int train(int argc, const char **argv)
 {
 	const int status = cli_parse(&cli_train, argc, argv, table, NULL, 0, 0);
 
+	// Who closes a pipe must not end what is to be saved.
+	signal(SIGPIPE, SIG_IGN);
 	return status >= 0 ? status : run_command(&words);
 }
 

@@ -30,6 +30,7 @@ struct train_steps {
 	FILE *curve;
 	float *losses;                     // [done], owned
 	int done;                          // steps
+	bool unread;                       // nobody reads stdout any more
 	double step_from_s;                // when the present step began
 	struct run_training training;      // for run_options
 };

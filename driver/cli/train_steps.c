@@ -22,10 +22,13 @@ static int next_batch(void *context, int step, struct wc_error *err)
 	struct train_steps *steps = context;
 	struct train *train = steps->job->train;
 
+	if (steps->unread)
+		return wc_fail(err, WC_ERR_SYSTEM, "cannot write to stdout: %s", strerror(EPIPE));
 	return dataset_draw(&train->dataset, steps->job->seed, drawn(steps, step), train->data, err);
 }
 
-// What cannot be written is found in the end: ferror().
+// What cannot be written is found in the end, ferror(), and ends nothing: the parameters are worth more. But a pipe that nobody reads any more (head)
+// ends the training, as others do.
 static void step_done(void *context, int step, double loss)
 {
 	struct train_steps *steps = context;
@@ -37,7 +40,8 @@ static void step_done(void *context, int step, double loss)
 	if (!steps->job->words->json) {
 		// Over the progress line, which is shorter.
 		printf("%s%s: step %d of %d, loss %.9g, %.1f images/s\n", isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) ? "\r" : "", steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate);
-		fflush(stdout);
+		if (fflush(stdout))
+			steps->unread |= errno == EPIPE;
 	}
 	if (steps->curve) {
 		fprintf(steps->curve, "%d\t%.9g\t%.1f\n", steps->done, (double)steps->losses[step], rate);
@@ -146,10 +150,9 @@ static int test(const struct train_steps *steps, json_t *object, struct wc_error
 	return 0;
 }
 
-// In which step it ended, and what is kept.
-static void say_where(const struct train_steps *steps, const struct run_result *result, const char *resume, int status, struct wc_error *err)
+// In which step it ended, and what is kept; save: the directory that has the parameters, or NULL.
+static void say_where(const struct train_steps *steps, const struct run_result *result, const char *resume, int status, const char *save, struct wc_error *err)
 {
-	const char *save = steps->outputs->paths[RUN_SAVE];
 	struct wc_error said = *err;
 
 	if (status == WC_ERR_STOPPED)
@@ -158,18 +161,21 @@ static void say_where(const struct train_steps *steps, const struct run_result *
 			resume ? resume : "");
 	else if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE)
 		wc_fail(err, status, "in step %d, %s", steps->done + 1, said.text);
+	else if (status && save)
+		wc_fail(err, status, "%s; the parameters after %d of %d steps are in %s", said.text, result->updates, steps->training.steps, save);
 }
 
 int train_steps_end(struct train_steps *steps, const struct run_result *result, const char *resume, int status, json_t *object, struct wc_error *err)
 {
-	// The parameters are those behind the last complete step, however the run ended.
-	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH;
+	// The parameters are those behind the last complete step, however the run ended. What failed before the first has made none.
+	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH || result->updates;
+	const char *save = kept ? steps->outputs->paths[RUN_SAVE] : NULL;
 	struct wc_error later;
 	int wrong = 0;
 
 	// First of all: a curve can be drawn again, training would have to be done again.
-	if (kept && steps->outputs->paths[RUN_SAVE])
-		wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, steps->done), steps->outputs->paths[RUN_SAVE], &later);
+	if (save && (wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, result->updates), save, &later)))
+		save = NULL;
 	if (!wrong)
 		wrong = close_curve(steps, &later);
 	else
@@ -178,7 +184,7 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
 	describe(steps, result, object);
 	note_no_number(steps, object);
-	say_where(steps, result, resume, status, err);
+	say_where(steps, result, resume, status, save, err);
 	if (!wrong && !status)
 		wrong = test(steps, object, &later);
 	if (wrong && (!status || status == WC_ERR_STOPPED)) {

@@ -235,6 +235,8 @@ static int next_step(struct run *run, int step, struct wc_error *err)
 	const struct run_training *training = run->options->training;
 	int result = expect_next_step(run->expect, err);
 
+	if (!result)
+		run->result->updates = step;
 	if (!result && step < training->steps)
 		result = training->next_batch(training->context, step, err);
 	if (result || step == training->steps)
@@ -272,9 +274,9 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 	const double golden_s = expect->cpu_s;
 	const uint64_t golden_macs = expect->macs;
 	const double start_s = clock_wall_s();
-	struct wc_error trace_error;
+	struct wc_error later;
 	const char *recorded;
-	int status, closed;
+	int status, updated, closed;
 
 	*result = (struct run_result){.loss = NAN};
 	status = run_set_up(&run, err);
@@ -289,16 +291,17 @@ int run_schedule(const struct run_options *options, struct expect *expect, struc
 			status = wc_fail(err, WC_ERR_MISMATCH, "the run checked no tile");
 		if (!status && options->dump)
 			status = collect_dump(&run.collect, options->data, expect->optimizer, options->dump, err);
-		// The parameters become what the device has made of them.
-		if (!status && options->training)
-			status = next_step(&run, options->training->steps, err);
+		// The parameters become what the device has made of them, whatever cannot be written.
+		updated = options->training && result->steps == options->training->steps ? next_step(&run, options->training->steps, &later) : 0;
+		if (updated && !status)
+			status = wc_fail(err, updated, "%s", later.text);
 	}
 	if (status == WC_ERR_MISMATCH && result->mismatch.kind != MISMATCH_NONE && result->mismatch.kind != MISMATCH_STOPPED)
 		wc_fail(err, status, "the device and the golden model differ");
 	result->stopped = status == WC_ERR_STOPPED;
-	closed = host_trace_close(&run.trace, how_ended(status), &trace_error);
+	closed = host_trace_close(&run.trace, how_ended(status), &later);
 	if (closed && !status)
-		status = wc_fail(err, closed, "%s", trace_error.text);
+		status = wc_fail(err, closed, "%s", later.text);
 	result->wall_s = clock_wall_s() - start_s;
 	result->golden_cpu_s = expect->cpu_s - golden_s;
 	result->golden_macs = expect->macs - golden_macs;

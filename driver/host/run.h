@@ -78,6 +78,7 @@ struct run_result {
 	struct profile profile;    // by layer and phase
 	double update_wall_s;      // from the end of backward to the end of the update
 	int steps;                 // completed
+	int updates;               // of them are in the optimizer and its parameters: the last one's only at the end
 	double loss;               // of the last one, the mean over the batch; NaN: the network has none
 	uint64_t commands;         // completed
 	uint64_t macs;             // m n k over the tiles executed, padding included
