@@ -65,7 +65,7 @@ void net_build_begin(struct net_build *build, struct net *net, const char *name,
 	const struct net_node node = { .op = NET_INPUT, .in = image, .out = image };
 
 	memset(net, 0, sizeof(*net));
-	*build = (struct net_build){ .net = net, .err = err };
+	*build = (struct net_build){ .net = net, .err = err, .group_channels = NET_GROUP_CHANNELS };
 	snprintf(build->file, sizeof(build->file), "%s, image %dx%d", name, image.height, image.width);
 	net->name = strdup(name);
 	if (!net->name)
@@ -106,7 +106,7 @@ int net_build_fc(struct net_build *build, int from, const char *name, int units)
 
 int net_build_gn(struct net_build *build, int from, const char *name)
 {
-	return append(build, name, &(struct net_node){ .op = NET_GN, .group_channels = NET_GROUP_CHANNELS }, &from, 1);
+	return append(build, name, &(struct net_node){ .op = NET_GN, .group_channels = build->group_channels }, &from, 1);
 }
 
 int net_build_pool(struct net_build *build, int from, const char *name, enum net_op op, struct net_conv window)

@@ -8,13 +8,14 @@
 
 #include "driver/net/net.h"
 
-enum { NET_GROUP_CHANNELS = 16 }; // of the group normalizations
+enum { NET_GROUP_CHANNELS = 16 }; // of the group normalizations, where a family does not say otherwise
 
 struct net_build {
 	struct net *net;
 	struct wc_error *err;
 	int rc;          // of the first error
 	int capacity;    // of net->nodes
+	int group_channels; // of the group normalizations that follow
 	char prefix[32]; // of the names of nodes, e.g. "conv2_1."
 	char file[96];   // what messages begin with
 };

@@ -190,7 +190,8 @@ static void compare_gradient(struct case_data *c, int node, uint64_t seed)
 		norm += pow((double)golden_half_to_float(grad[i]) / scale, 2);
 	}
 	found = (losses[1] - losses[0]) / (2 * step);
-	cr_expect_lt(fabs(said - found), 0.05 * sqrt(norm) + 0.05 * fabs(found), "%s: %g along the gradient, %g by difference", c->net.nodes[node].name, said, found);
+	// The device's fp16 has other ReLUs open here and there; a wrong join is off by about the norm.
+	cr_expect_lt(fabs(said - found), 0.1 * sqrt(norm) + 0.05 * fabs(found), "%s: %g along the gradient, %g by difference", c->net.nodes[node].name, said, found);
 	cr_assert_gt(norm, 0);
 	free(moved);
 }

@@ -147,20 +147,23 @@ Test(builtin, modules_are_layers_and_blocks)
 }
 
 // The norms stand in for batch normalization: behind every convolution, which then has no bias.
-Test(builtin, norms_of_16_channels_follow_every_convolution)
+Test(builtin, norms_follow_every_convolution)
 {
-	static const char *const names[] = {"resnet8", "resnet18", "resnet152", "inception-small", "inception-v3", "inception-v4", "mobilenet-v1"};
+	static const struct {
+		const char *name;
+		int group_channels;
+	} cases[] = {{"resnet8", 1}, {"resnet18", 16}, {"resnet152", 16}, {"inception-small", 16}, {"inception-v3", 16}, {"inception-v4", 16}, {"mobilenet-v1", 16}};
 
-	for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
 		struct net net;
 
-		open_net(&net, names[k], 0);
+		open_net(&net, cases[k].name, 0);
 		for (int i = 0; i < net.node_count; i++) {
 			const struct net_node *node = &net.nodes[i], *next = &net.nodes[i + 1];
 
 			if (node->op != NET_CONV)
 				continue;
-			cr_expect(!node->bias && next->op == NET_GN && next->inputs[0] == i && next->group_channels == 16, "%s: %s", names[k], node->name);
+			cr_expect(!node->bias && next->op == NET_GN && next->inputs[0] == i && next->group_channels == cases[k].group_channels, "%s: %s", cases[k].name, node->name);
 		}
 		net_release(&net);
 	}
