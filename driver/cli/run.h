@@ -22,7 +22,7 @@ struct run_words {
 	int json, random_memory, random_reset, profile, by_class;
 	// Of `train`; the words behind it are `train`'s alone.
 	bool training;
-	char *steps, *dataset, *labels, *lr, *momentum, *decay, *test, *save, *curve;
+	char *steps, *dataset, *labels, *lr, *lr_decay, *lr_steps, *warmup, *momentum, *decay, *test, *save, *curve;
 };
 
 // The options that both have.

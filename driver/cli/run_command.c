@@ -41,7 +41,7 @@ static int read_net(struct run_words *words, const char *const *names, int count
 		if (!words->net)
 			words->net = words->training ? "lenet" : "fashion-conv";
 		if (words->training && !words->device.batch)
-			words->device.batch = "32";
+			words->device.batch = "128";
 		return cli_net(net, words->net, (int)image, err);
 	}
 	char *net_used;

@@ -148,6 +148,9 @@ void run_write_rerun(const struct run_job *job, const char *schedule, const stru
 	write_option("data", words->dataset, file);
 	write_option("labels", words->labels, file);
 	write_option("lr", words->lr, file);
+	write_option("lr-decay", words->lr_decay, file);
+	write_option("lr-steps", words->lr_steps, file);
+	write_option("warmup", words->warmup, file);
 	write_option("momentum", words->momentum, file);
 	write_option("decay", words->decay, file);
 	write_option("input", words->input, file);

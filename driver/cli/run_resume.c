@@ -71,7 +71,8 @@ static int make_key(const struct run_job *job, const struct schedule *schedule, 
 	fprintf(file, "commands %d kind %d mac %d ports %" PRIu32 " latency %" PRIu32 " random %d seed %" PRIu64, WC_COMMAND_VERSION, device->kind,
 		device->params.mac_stages, device->params.mem_ports, device->rtl.latency_cycles, device->rtl.random_memory, job->seed);
 	if (job->train)
-		fprintf(file, " steps %d lr %a momentum %a decay %a from %" PRIu64, job->train->steps, job->train->lr, job->train->momentum, job->train->decay,
+		fprintf(file, " steps %d lr %a %s %" PRIu64 " %" PRIu64 " momentum %a decay %a from %" PRIu64, job->train->steps, job->train->rate.peak,
+			rate_decay_name(job->train->rate.decay), job->train->rate.warmup, job->train->rate.length, job->train->momentum, job->train->decay,
 			job->train->drawn);
 	failed = ferror(file);
 	failed |= fclose(file) != 0;

@@ -6,14 +6,17 @@
 
 #include "driver/cli/run.h"
 #include "driver/host/dataset.h"
+#include "driver/host/rate.h"
 
 struct train {
 	int steps, test;             // test: images, 0: none
-	double lr, momentum, decay;
+	double momentum, decay;
+	struct rate rate;            // its length and warm-up are known once opened
 	struct data *data;           // borrowed; whose images, labels and parameters change from step to step
 	struct dataset dataset, tests;
 	struct optimizer optimizer;
 	uint64_t drawn;              // samples before the first step
+	uint64_t before;             // steps of this batch that they make
 };
 
 // Fill numbers from the words. WC_ERR_INPUT quotes option and value, or says what the network or a schedule lacks.

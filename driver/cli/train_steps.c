@@ -24,6 +24,7 @@ static int next_batch(void *context, int step, struct wc_error *err)
 
 	if (steps->unread)
 		return wc_fail(err, WC_ERR_SYSTEM, "cannot write to stdout: %s", strerror(EPIPE));
+	train->optimizer.sgd.lr = rate_at(&train->rate, train->before + (uint64_t)step);
 	return dataset_draw(&train->dataset, steps->job->seed, drawn(steps, step), train->data, err);
 }
 
@@ -101,10 +102,12 @@ static json_t *number(double value)
 static void describe(const struct train_steps *steps, const struct run_result *result, json_t *object)
 {
 	const struct train *train = steps->job->train;
-	json_t *losses = json_array();
+	json_t *losses = json_array(), *rates = json_array();
 
-	for (int i = 0; i < steps->done; i++)
+	for (int i = 0; i < steps->done; i++) {
 		json_array_append_new(losses, number((double)steps->losses[i]));
+		json_array_append_new(rates, json_real((double)rate_at(&train->rate, train->before + (uint64_t)i)));
+	}
 	json_object_set_new(object, "data", json_string(train->dataset.from));
 	json_object_set_new(object, "steps", json_integer(train->steps));
 	json_object_set_new(object, "steps_done", json_integer(steps->done));
@@ -114,7 +117,11 @@ static void describe(const struct train_steps *steps, const struct run_result *r
 	json_object_set_new(object, "update_cycles",
 			    steps->job->device.kind == DEVICE_RTL ? json_integer((json_int_t)profile_sum(&result->profile, PROFILE_UPDATE).cycles) : json_null());
 	json_object_set_new(object, "update_wall_s", json_real(result->update_wall_s));
-	json_object_set_new(object, "lr", json_real(train->lr));
+	json_object_set_new(object, "lr", json_real(train->rate.peak));
+	json_object_set_new(object, "lr_decay", json_string(rate_decay_name(train->rate.decay)));
+	json_object_set_new(object, "lr_steps", json_integer((json_int_t)train->rate.length));
+	json_object_set_new(object, "warmup", json_integer((json_int_t)train->rate.warmup));
+	json_object_set_new(object, "rates", rates);
 	json_object_set_new(object, "momentum", json_real(train->momentum));
 	json_object_set_new(object, "decay", json_real(train->decay));
 	json_object_set_new(object, "test_images", json_integer(0));

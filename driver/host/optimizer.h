@@ -15,7 +15,7 @@ struct optimizer_array {
 };
 
 struct optimizer {
-	struct golden_sgd sgd;
+	struct golden_sgd sgd;                         // of the present step
 	struct data *data;                             // borrowed; an update changes its parameters
 	struct optimizer_array (*arrays)[ARRAY_COUNT]; // [node_count], owned
 };

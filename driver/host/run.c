@@ -243,6 +243,9 @@ static int next_step(struct run *run, int step, struct wc_error *err)
 		return result;
 	for (int core = 0; core < run->core_count; core++) {
 		run->cores[core].next_step = 0;
+		// The learning rate of this step, above all.
+		if (run->expect->optimizer)
+			run->cores[core].lower.sgd = run->expect->optimizer->sgd;
 		lower_restart(&run->cores[core].lower);
 	}
 	run->work_done = 0;

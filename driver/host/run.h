@@ -19,7 +19,7 @@ enum { RUN_RING_ENTRIES = 1024 };
 // Training: the steps of a run with an optimizer (struct expect).
 struct run_training {
 	int steps;
-	// Put the images and labels of step `step`, from 1 on, into the data: the first step's are there.
+	// Put the images and labels of step `step`, from 1 on, into the data, and its learning rate into the optimizer: the first step's are there.
 	int (*next_batch)(void *context, int step, struct wc_error *err);
 	// A step is complete and all equal. `loss`: the mean over the batch, from the losses that the device stored.
 	void (*step_done)(void *context, int step, double loss);

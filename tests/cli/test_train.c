@@ -70,6 +70,28 @@ Test(train, losses_have_the_same_bits_on_the_rtl)
 	json_decref(rtl);
 }
 
+Test(train, the_rate_changes_from_step_to_step_on_the_rtl_too)
+{
+#define FALLING "train --batch 1 --steps 3 --schedule baseline,mbs2,hybrid --jobs 2 --lr 0.08 --warmup 1 --json "
+	json_t *model = command_results(FALLING "--backend model --test 0", NULL), *rtl = command_results(FALLING "--backend rtl --arith dpi", NULL);
+	json_t *runs = json_object_get(model, "runs"), *run;
+	size_t i;
+
+	cr_assert_eq(json_array_size(runs), 3);
+	json_array_foreach(runs, i, run) {
+		const json_t *other = json_array_get(json_object_get(rtl, "runs"), i), *rates = json_object_get(run, "rates");
+
+		cr_expect(json_equal(json_object_get(run, "losses"), json_object_get(other, "losses")));
+		cr_expect(json_equal(rates, json_object_get(other, "rates")));
+		cr_assert_eq(json_array_size(rates), 3);
+		for (size_t k = 0; k < 3; k++)
+			cr_expect_float_eq(json_real_value(json_array_get(rates, k)), k == 1 ? 0.08 : 0.04, 1e-8);
+		cr_expect_eq(command_integer(run, "mismatched") + command_integer(other, "mismatched"), 0);
+	}
+	json_decref(model);
+	json_decref(rtl);
+}
+
 Test(train, a_step_is_exact_on_the_rtl_under_every_schedule)
 {
 	json_t *all = command_results("train --batch 3 --steps 1 --strips 3 --jobs 2 --json --schedule baseline,il,mbs-fs,mbs1,mbs2,overl,2ps,overl-h,2ps-h,hybrid", NULL), *run;
@@ -101,12 +123,13 @@ Test(train, it_prints_every_step_and_the_table)
 
 Test(train, it_goes_on_where_it_stopped)
 {
-	json_t *whole = command_results(SMALL "--schedule mbs2 --steps 3 --test 0 --save whole --json", NULL), *first, *rest;
+	json_t *whole = command_results(SMALL "--schedule mbs2 --steps 3 --warmup 1 --test 0 --save whole --json", NULL), *first, *rest;
 	char line[1024];
 
-	first = command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save part --json", NULL);
-	rest = command_results(SMALL "--schedule mbs2 --steps 2 --test 0 --weights part --save rest --json", NULL);
+	first = command_results(SMALL "--schedule mbs2 --steps 1 --lr-steps 3 --warmup 1 --test 0 --save part --json", NULL);
+	rest = command_results(SMALL "--schedule mbs2 --steps 2 --warmup 1 --test 0 --weights part --save rest --json", NULL);
 	cr_expect_eq(command_integer(rest, "samples_before"), 4);
+	cr_expect(json_equal(json_array_get(json_object_get(whole, "rates"), 2), json_array_get(json_object_get(rest, "rates"), 1)));
 	for (size_t i = 0; i < 3; i++)
 		cr_expect(json_equal(json_array_get(json_object_get(whole, "losses"), i),
 				     i ? json_array_get(json_object_get(rest, "losses"), i - 1) : json_array_get(json_object_get(first, "losses"), 0)), "step %zu", i + 1);
@@ -214,6 +237,9 @@ Test(train, what_it_cannot_do_is_refused_by_name)
 		{"--save /dev/null", "--save: '/dev/null' is not a directory"},
 		{"--curve no-such-directory/c.tsv", "--curve: cannot create 'no-such-directory/c.tsv'"},
 		{"--curve a --trace a", "'a' would be written twice"},
+		{"--lr-decay cosine", "--lr-decay: 'cosine' is not one of: none, linear"},
+		{"--lr-steps 9 --steps 10", "--lr-steps: 9, but this training goes to step 10 (0 before it, and 10)"},
+		{"--warmup -1", "--warmup: '-1' is not a number"},
 		{"--phases forward", "--phases: unknown option"},
 		{"--input x.npy", "--input: unknown option"},
 	};
