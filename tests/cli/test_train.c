@@ -92,6 +92,18 @@ Test(train, the_rate_changes_from_step_to_step_on_the_rtl_too)
 	json_decref(rtl);
 }
 
+Test(train, a_network_with_normalizations_takes_larger_steps)
+{
+	json_t *run = command_results("train --net resnet8 --backend model --batch 1 --steps 2 --schedule mbs2 --buffer 128KiB --test 0 --json", "");
+	const json_t *rates = json_object_get(run, "rates");
+
+	cr_expect_eq(json_real_value(json_object_get(run, "lr")), 0.5);
+	cr_expect_str_eq(json_string_value(json_object_get(run, "lr_decay")), "linear");
+	cr_expect(command_integer(run, "warmup") == 0 && command_integer(run, "lr_steps") == 2);
+	cr_expect(json_real_value(json_array_get(rates, 0)) == 0.5 && json_real_value(json_array_get(rates, 1)) == 0.25);
+	json_decref(run);
+}
+
 Test(train, a_step_is_exact_on_the_rtl_under_every_schedule)
 {
 	json_t *all = command_results("train --batch 3 --steps 1 --strips 3 --jobs 2 --json --schedule baseline,il,mbs-fs,mbs1,mbs2,overl,2ps,overl-h,2ps-h,hybrid", NULL), *run;
