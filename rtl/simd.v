@@ -58,7 +58,7 @@ module simd #(
   wire [7:0]    off = cmd_q[wc_cmd_pkg::SIMD_OFF_L+:8];
 
   // ---- the program -------------------------------------------------------------------------------
-  wire         flat, fills;
+  wire         flat, grouped;
   wire [6:0]   parts;
   wire [2:0]   part, refs, ref_stream;
   wire [9:0]   first, last, pc;
@@ -72,7 +72,7 @@ module simd #(
       .walking_i   (busy_o),
       .program_i   (cmd_q[wc_cmd_pkg::SIMD_PROGRAM_L+:5]),
       .flat_o      (flat),
-      .fills_o     (fills),
+      .grouped_o   (grouped),
       .parts_o     (parts),
       .part_i      (part),
       .first_o     (first),
@@ -326,7 +326,7 @@ module simd #(
     state_d = state_q;
     case (state_q)
       IDLE:    if (load) state_d = GROUPS;
-      GROUPS:  if (!fills || groups_done) state_d = START;
+      GROUPS:  if (!grouped || groups_done) state_d = START;
       START:   state_d = RUN;
       default: if (ends) state_d = IDLE;
     endcase

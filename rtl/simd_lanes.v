@@ -68,7 +68,7 @@ module simd_lanes #(
   reg [Bits-1:0]         r    [0:7];
   reg [Lanes-1:0]        predicate;
   reg [2*LineBits-1:0]   raw;
-  reg [Bits-1:0]         vector, a, b, result;
+  reg [Bits-1:0]         vector, a, b, sums, addends, result;
 
   always @(posedge clk_i) begin
     if (fire_i) begin
@@ -101,15 +101,25 @@ module simd_lanes #(
       else if (code_i[6:3] == 4'd1) b = vector;
       else if (code_i[6:0] == 7'd21) for (i = 0; i < Lanes; i = i + 1) b[32*i+:32] = channel_i + i;
       else b = {Lanes{scalar_b}};
-      if (op == wc_simd_pkg::OP_ACC) begin
+      if (op == wc_simd_pkg::OP_ACC2) begin
+        sums = r[d[2:0]];
+        addends = {b[Bits-33:0], a[31:0]};
+        for (i = 1; i < Lanes; i = i + 1) if (first_i[i]) addends[32*i+:32] = a[32*i+:32];
+        r[code_i[9:7]] = {32'd0, a[Bits-1:32]};
+      end
+      if ((op == wc_simd_pkg::OP_ACC) || (op == wc_simd_pkg::OP_ACC2)) begin
         b = {32'd0, b[Bits-1:32]};
         r[code_i[2:0]] = b;
+      end
+      if (op == wc_simd_pkg::OP_ACC2) begin
+        a = sums;
+        b = addends;
       end
 
       // ---- operation -----------------------------------------------------------------------------
       result = a;
       case (op)
-        wc_simd_pkg::OP_ADD, wc_simd_pkg::OP_SUB, wc_simd_pkg::OP_ACC:
+        wc_simd_pkg::OP_ADD, wc_simd_pkg::OP_SUB, wc_simd_pkg::OP_ACC, wc_simd_pkg::OP_ACC2:
           for (i = 0; i < Lanes; i = i + 1) result[32*i+:32] = fp_pkg::fp32_add(a[32*i+:32], b[32*i+:32] ^ {subtracts, 31'd0});
         wc_simd_pkg::OP_MUL: for (i = 0; i < Lanes; i = i + 1) result[32*i+:32] = fp_pkg::fp32_mul(a[32*i+:32], b[32*i+:32]);
         wc_simd_pkg::OP_SEL: for (i = 0; i < Lanes; i = i + 1) if (!predicate[i]) result[32*i+:32] = b[32*i+:32];

@@ -20,7 +20,7 @@ struct lane_macro {
 	uint32_t predicate[LANE_OPS_MAX];
 
 	// Of an operation.
-	uint32_t vector[LANE_OPS_MAX], a[LANE_OPS_MAX], b[LANE_OPS_MAX], first[LANE_OPS_MAX], result[LANE_OPS_MAX];
+	uint32_t vector[LANE_OPS_MAX], a[LANE_OPS_MAX], b[LANE_OPS_MAX], addends[LANE_OPS_MAX], first[LANE_OPS_MAX], result[LANE_OPS_MAX];
 };
 
 static uint64_t seed;
@@ -104,6 +104,13 @@ static void spread_first(struct lane_macro *m, const uint32_t *first)
 		m->first[i] = 0 - (first[i / 32] >> i % 32 & 1);
 }
 
+// A register takes each next lane's value of `from`, which may be the register itself.
+static void shift(const struct lane_macro *m, uint32_t *to, const uint32_t *from)
+{
+	memmove(to, from + 1, (m->lanes - 1) * sizeof(*to));
+	to[m->lanes - 1] = 0;
+}
+
 static bool compares(enum wc_simd_op op)
 {
 	return op == WC_SIMD_OP_GT || op == WC_SIMD_OP_EQ || op == WC_SIMD_OP_ACTIVE;
@@ -119,7 +126,7 @@ void lane_macro_fire(struct lane_macro *m, const struct lane_macro_inputs *in)
 		read_stream(m, in);
 	operands.a = source(m, code_a, in->scalar_a, in->channel, m->a);
 	operands.b = source(m, code_b, in->scalar_b, in->channel, m->b);
-	if (op == WC_SIMD_OP_FILL)
+	if (op == WC_SIMD_OP_FILL || op == WC_SIMD_OP_ACC2)
 		spread_first(m, in->first);
 	if (op == WC_SIMD_OP_ACC) {
 		uint32_t *shifted = m->registers[code_b & 7];
@@ -127,9 +134,16 @@ void lane_macro_fire(struct lane_macro *m, const struct lane_macro_inputs *in)
 		// What the sum takes from that register is its old value.
 		if (operands.a == shifted)
 			operands.a = memcpy(m->a, shifted, m->lanes * sizeof(*m->a));
-		memmove(shifted, operands.b + 1, (m->lanes - 1) * sizeof(*shifted));
-		shifted[m->lanes - 1] = 0;
+		shift(m, shifted, operands.b);
 		operands.b = shifted;
+		op = WC_SIMD_OP_ADD;
+	}
+	if (op == WC_SIMD_OP_ACC2) {
+		lane_ops_apply(op, &operands, NULL, m->addends, m->lanes);
+		shift(m, m->registers[code_a & 7], operands.a);
+		shift(m, m->registers[code_b & 7], operands.b);
+		operands.a = m->registers[d & 7];
+		operands.b = m->addends;
 		op = WC_SIMD_OP_ADD;
 	}
 	lane_ops_apply(op, &operands, m->predicate, m->result, m->lanes);

@@ -25,7 +25,7 @@ void lane_macro_free(struct lane_macro *m);
 // A line of 2 * lanes bytes for a slot, its first or its second one.
 void lane_macro_line(struct lane_macro *m, int slot, bool high, const uint32_t *line);
 
-// An operation and what stands at the ports with it.
+// An operation and what stands at the ports with it. `acc2` has three different registers, as in the ROM.
 struct lane_macro_inputs {
 	uint32_t code;               // as in the ROM: op 22:18, destination 17:14, sources 13:7 and 6:0
 	bool has_vector;             // its stream is in slot `head`, else it reads as +0

@@ -89,12 +89,12 @@ static void broadcast(uint32_t *restrict to, uint32_t value, uint32_t count)
 		to[i] = value;
 }
 
-// From the lane before, but in lanes that begin a group; lane 0 is one.
-static void fill(uint32_t *restrict to, const uint32_t *restrict a, const uint32_t *restrict first, uint32_t count)
+// a in lanes that begin a group, of which lane 0 is one; b of the lane before in others.
+static void fill(uint32_t *restrict to, const uint32_t *restrict a, const uint32_t *restrict b, const uint32_t *restrict first, uint32_t count)
 {
 	to[0] = a[0];
 	for (uint32_t i = 1; i < count; i++)
-		to[i] = (a[i] & first[i]) | (a[i - 1] & ~first[i]);
+		to[i] = (a[i] & first[i]) | (b[i - 1] & ~first[i]);
 }
 
 void lane_ops_apply(enum wc_simd_op op, const struct lane_operands *operands, uint32_t *predicate, uint32_t *to, uint32_t count)
@@ -129,7 +129,10 @@ void lane_ops_apply(enum wc_simd_op op, const struct lane_operands *operands, ui
 		to[count - 1] = 0;
 		break;
 	case WC_SIMD_OP_FILL:
-		fill(to, a, operands->first, count);
+		fill(to, a, a, operands->first, count);
+		break;
+	case WC_SIMD_OP_ACC2:
+		fill(to, a, b, operands->first, count);
 		break;
 	case WC_SIMD_OP_BCAST:
 		broadcast(to, a[0], count);

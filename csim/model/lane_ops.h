@@ -16,12 +16,12 @@ enum { LANE_OPS_MAX = 256 }; // lanes
 // Masks are all ones or all zeros per lane.
 struct lane_operands {
 	const uint32_t *a, *b; // may be the same
-	const uint32_t *first; // mask: the lane begins a group; used by `fill` alone
+	const uint32_t *first; // mask: the lane begins a group; used by `fill` and `acc2`
 	uint32_t active;       // lanes with a channel; used by `active` alone
 };
 
 // to = op(a, b) on `count` lanes; `to` overlaps no operand. Comparisons write the mask `predicate` in its place, and `to` is a. Not for `acc`,
-// which is a shift and an addition.
+// which is a shift and an addition. Of `acc2` `to` is what it adds: a in lanes that begin a group, else b of the lane before.
 void lane_ops_apply(enum wc_simd_op op, const struct lane_operands *operands, uint32_t *predicate, uint32_t *to, uint32_t count);
 
 #endif

@@ -29,7 +29,7 @@ static model_result fetch(const struct simd_run *run, uint8_t source, enum wc_si
 
 static model_result operate(struct simd_run *run, const struct wc_simd_code *code, enum wc_simd_part part)
 {
-	uint32_t a[SIMD_LANES_MAX], b[SIMD_LANES_MAX], to[SIMD_LANES_MAX];
+	uint32_t a[SIMD_LANES_MAX], b[SIMD_LANES_MAX], addends[SIMD_LANES_MAX], to[SIMD_LANES_MAX];
 	struct lane_operands operands = {.a = a, .b = b, .first = run->first, .active = run->active};
 	enum wc_simd_op op = (enum wc_simd_op)code->op;
 	model_result result;
@@ -39,6 +39,14 @@ static model_result operate(struct simd_run *run, const struct wc_simd_code *cod
 	if (op == WC_SIMD_OP_ACC) {
 		lane_ops_apply(WC_SIMD_OP_SHIFT, &(struct lane_operands){.a = b}, NULL, run->registers[code->b], run->lanes);
 		operands.b = run->registers[code->b];
+		op = WC_SIMD_OP_ADD;
+	}
+	if (op == WC_SIMD_OP_ACC2) {
+		lane_ops_apply(op, &operands, NULL, addends, run->lanes);
+		lane_ops_apply(WC_SIMD_OP_SHIFT, &(struct lane_operands){.a = a}, NULL, run->registers[code->a], run->lanes);
+		lane_ops_apply(WC_SIMD_OP_SHIFT, &(struct lane_operands){.a = b}, NULL, run->registers[code->b], run->lanes);
+		operands.a = run->registers[code->d];
+		operands.b = addends;
 		op = WC_SIMD_OP_ADD;
 	}
 	lane_ops_apply(op, &operands, run->predicate, to, run->lanes);

@@ -11,6 +11,12 @@
 
 enum { SLOTS = 8, REGISTERS = 8, CYCLES = 500000 };
 
+// 2^-2 to 2^2 of either sign: sums stay numbers, and each depends on all before it.
+static uint32_t tame_word(struct rng *rng)
+{
+	return ((uint32_t)rng_next(rng) & 0x81ffffff) + 0x3e800000;
+}
+
 // An fp32 of any kind: patterns at random, numbers near 1 whose sums cancel, numbers whose products are subnormal, special ones.
 static uint32_t random_word(struct rng *rng)
 {
@@ -30,7 +36,7 @@ static uint32_t random_word(struct rng *rng)
 	case 4:
 		return (bits & 0x800fffff) | 0x7f000000; // near overflow
 	default:
-		return (bits & 0x81ffffff) + 0x3e800000; // 2^-2 to 2^2
+		return tame_word(rng);
 	}
 }
 
@@ -55,6 +61,17 @@ static uint32_t code_of(uint32_t op, uint32_t d, uint32_t a, uint32_t b)
 	return op << 18 | d << 14 | a << 7 | b;
 }
 
+// Its three registers differ.
+static uint32_t random_acc2(struct rng *rng)
+{
+	uint32_t d = (uint32_t)rng_below(rng, REGISTERS), a = d + 1 + (uint32_t)rng_below(rng, REGISTERS - 1), b;
+
+	do
+		b = d + 1 + (uint32_t)rng_below(rng, REGISTERS - 1);
+	while (b == a);
+	return code_of(WC_SIMD_OP_ACC2, d, a % REGISTERS, b % REGISTERS);
+}
+
 // Halves as well as words: a half's kinds are not those of a word's upper part.
 static void random_line(struct rng *rng, uint32_t *line)
 {
@@ -74,6 +91,8 @@ static void random_inputs(struct rng *rng, struct lanes_inputs *in)
 	in->fire = rng_chance(rng, 90);
 	in->code = code_of((uint32_t)rng_below(rng, rng_chance(rng, 95) ? WC_SIMD_OP_LOOP : 32), (uint32_t)rng_below(rng, 10), random_source(rng),
 			   random_source(rng));
+	if (in->code >> 18 == WC_SIMD_OP_ACC2)
+		in->code = random_acc2(rng);
 	in->vector = rng_chance(rng, 90);
 	in->head = (uint8_t)rng_below(rng, SLOTS);
 	in->type = (uint8_t)(rng_chance(rng, 60) ? rng_below(rng, 3) : rng_below(rng, 16));
@@ -152,7 +171,8 @@ static bool is_arithmetic(const struct lanes_inputs *in)
 {
 	uint32_t op = in->code >> 18;
 
-	return in->fire && in->put && (op == WC_SIMD_OP_ADD || op == WC_SIMD_OP_SUB || op == WC_SIMD_OP_MUL || op == WC_SIMD_OP_ACC);
+	return in->fire && in->put && (op == WC_SIMD_OP_ADD || op == WC_SIMD_OP_SUB || op == WC_SIMD_OP_MUL || op == WC_SIMD_OP_ACC ||
+				       op == WC_SIMD_OP_ACC2);
 }
 
 Test(lanes, macro_equals_rtl)
@@ -176,6 +196,85 @@ Test(lanes, macro_equals_rtl)
 	lanes_pair_free(model);
 	cr_assert(seen.normal > CYCLES && seen.subnormal > CYCLES / 100 && seen.zero > CYCLES / 100 && seen.infinity > CYCLES / 100 && seen.nan > CYCLES / 100,
 		  "results: %ld normal, %ld subnormal, %ld zero, %ld infinite, %ld NaN", seen.normal, seen.subnormal, seen.zero, seen.infinity, seen.nan);
+}
+
+// ---- two chains at a time ------------------------------------------------------------------------
+
+static float float_of(uint32_t bits)
+{
+	float value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+	float value = float_of(a) + float_of(b);
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return value != value ? 0x7fc00000 : bits;
+}
+
+// A register's lanes, by a line of fp32 in two.
+static void load_register(void *model, uint32_t index, const uint32_t *lanes)
+{
+	struct lanes_inputs in = {.first = 1, .active = PAIR_LANES, .type = 1};
+	struct lanes_outputs out;
+
+	in.line = true;
+	for (int high = 0; high < 2; high++) {
+		in.slot_high = high;
+		memcpy(in.rdata, lanes + high * PAIR_LANES / 2, sizeof(in.rdata));
+		lanes_pair_clock(model, &in, &out);
+	}
+	in.line = false;
+	in.fire = in.vector = true;
+	in.code = code_of(WC_SIMD_OP_MOV, index, WC_SIMD_STREAM, 0);
+	lanes_pair_clock(model, &in, &out);
+}
+
+// Pixels of groups in r2 and r3, added up in r0.
+static void check_chains(void *model, struct rng *rng, int group, bool wild)
+{
+	const struct lane_macro *macro = lanes_pair_macro(model);
+	uint32_t sums[2][PAIR_LANES] = {0}, values[2][PAIR_LANES];
+	struct lanes_inputs in = {.active = PAIR_LANES, .fire = true, .code = code_of(WC_SIMD_OP_ACC2, 0, 2, 3)};
+	struct lanes_outputs out = {0};
+
+	for (int lane = 0; lane < PAIR_LANES; lane += group)
+		in.first |= 1u << lane;
+	load_register(model, 0, sums[0]);
+	for (int pixel = 0; pixel < 3; pixel++) {
+		for (int lane = 0; lane < 2 * PAIR_LANES; lane++)
+			values[lane / PAIR_LANES][lane % PAIR_LANES] = wild ? random_word(rng) : tame_word(rng);
+		load_register(model, 2, values[0]);
+		load_register(model, 3, values[1]);
+		for (int channel = 0; channel < group; channel++)
+			lanes_pair_clock(model, &in, &out);
+		for (int lane = 0; lane + group <= PAIR_LANES; lane += group)
+			for (int i = 0; i < 2 * group; i++)
+				sums[i / group][lane] = sum_of(sums[i / group][lane], values[i / group][lane + i % group]);
+	}
+	for (int lane = 0; lane + group <= PAIR_LANES; lane += group)
+		for (int chain = 0; chain < 2; chain++) {
+			cr_assert(out.rtl_registers[0][lane + chain] == sums[chain][lane], "groups of %d, lane %d, chain %d: %08x, not %08x", group, lane, chain,
+				  out.rtl_registers[0][lane + chain], sums[chain][lane]);
+			cr_assert(lane_macro_register(macro, 0)[lane + chain] == sums[chain][lane], "groups of %d, lane %d, chain %d: the macro has %08x, not %08x",
+				  group, lane, chain, lane_macro_register(macro, 0)[lane + chain], sums[chain][lane]);
+		}
+}
+
+Test(lanes, groups_add_up_two_chains_in_their_order)
+{
+	struct rng rng = rng_start("chains");
+	void *model = lanes_pair_create();
+
+	for (int round = 0; round < 200; round++)
+		for (int group = 2; group <= PAIR_LANES; group++)
+			check_chains(model, &rng, group, round % 2);
+	lanes_pair_free(model);
 }
 
 Test(lanes, macro_refuses_bad_numbers)
