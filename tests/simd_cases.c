@@ -111,8 +111,10 @@ static void draw_program(struct draw *d)
 		break;
 	case WC_SIMD_NORM_SUMS:
 	case WC_SIMD_NORM_SUMS_WIDE:
+	case WC_SIMD_NORM_SUMS_SINGLE:
 	case WC_SIMD_NORM_BACKWARD_SUMS:
 	case WC_SIMD_NORM_BACKWARD_SUMS_WIDE:
+	case WC_SIMD_NORM_BACKWARD_SUMS_SINGLE:
 		simd_draw_norm_sums(d);
 		break;
 	case WC_SIMD_NORM_STATS:

@@ -30,7 +30,7 @@ struct simd_case {
 	int oh, ow, kh, kw, sh, sw, ph, pw; // pooling
 	bool gradient;               // of average pooling
 	int class_y, class_x;        // gradients of pooling: the residue class that the command makes
-	int cpg;                     // channels of a group; in the wide programs a multiple of the block, else at most a block
+	int cpg;                     // channels of a group: at most a block, or a multiple of it that is cut into taps
 	bool wild;                   // any bits for data
 	struct simd_tensor tensors[SIMD_CASE_STREAMS]; // by stream
 	struct wc_simd_command command;
@@ -40,6 +40,18 @@ struct simd_case {
 void simd_case_draw(struct simd_case *drawn, enum wc_simd_program program, const struct wc_device_params *params, uint64_t *state);
 // Data for all its tensors into an image of the buffer.
 void simd_case_fill(const struct simd_case *drawn, uint8_t *image, uint64_t *state);
+
+// The programs that add up groups, forward and backward.
+static inline bool simd_case_sums_forward(const struct simd_case *c)
+{
+	return c->program == WC_SIMD_NORM_SUMS || c->program == WC_SIMD_NORM_SUMS_WIDE || c->program == WC_SIMD_NORM_SUMS_SINGLE;
+}
+
+static inline bool simd_case_sums_backward(const struct simd_case *c)
+{
+	return c->program == WC_SIMD_NORM_BACKWARD_SUMS || c->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE ||
+	       c->program == WC_SIMD_NORM_BACKWARD_SUMS_SINGLE;
+}
 
 // Bit address of an element.
 static inline uint64_t simd_tensor_at(const struct simd_tensor *t, int n, int y, int x, int c)

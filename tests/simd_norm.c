@@ -3,15 +3,16 @@
 // SIMD cases of group normalization.
 #include "tests/simd_draw.h"
 
-static void draw_groups(struct draw *d)
+// Of `least` channels at least.
+static void draw_groups(struct draw *d, int least)
 {
 	struct simd_case *m = d->made;
 	int groups;
 
 	simd_draw_map(d);
-	m->cpg = simd_draw_between(d, 1, d->lanes);
+	m->cpg = simd_draw_between(d, least, d->lanes);
 	if (simd_draw_between(d, 0, 1))
-		m->cpg = 1 << simd_draw_between(d, 0, 31 - __builtin_clz((unsigned)d->lanes));
+		m->cpg = 1 << simd_draw_between(d, least - 1, 31 - __builtin_clz((unsigned)d->lanes));
 	groups = simd_draw_between(d, 1, 2 * d->lanes / m->cpg + 1);
 	m->c = groups * m->cpg;
 	m->command.constant0 = simd_draw_pattern(1.0f / (float)(m->h * m->w * m->cpg));
@@ -20,11 +21,11 @@ static void draw_groups(struct draw *d)
 }
 
 // Taps are the parts of a group.
-static void cut_groups(struct draw *d, int groups)
+static void cut_groups(struct draw *d, int groups, int part)
 {
 	struct simd_case *m = d->made;
 	struct wc_simd_command *c = &m->command;
-	int parts = simd_draw_between(d, 2, 3), part = simd_draw_between(d, 1, d->lanes);
+	int parts = simd_draw_between(d, 2, 3);
 
 	m->cpg = parts * part;
 	m->c = groups * m->cpg;
@@ -47,13 +48,17 @@ static void part_taps(struct draw *d, int i)
 void simd_draw_norm_sums(struct draw *d)
 {
 	struct simd_case *m = d->made;
-	bool wide = m->program == WC_SIMD_NORM_SUMS_WIDE || m->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE;
-	bool backward = m->program == WC_SIMD_NORM_BACKWARD_SUMS || m->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE;
+	bool single = m->program == WC_SIMD_NORM_SUMS_SINGLE || m->program == WC_SIMD_NORM_BACKWARD_SUMS_SINGLE;
+	bool wide = m->program == WC_SIMD_NORM_SUMS_WIDE || m->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE ||
+		    (single && simd_draw_between(d, 0, 1));
+	bool backward = simd_case_sums_backward(m);
 
-	draw_groups(d);
+	draw_groups(d, 2);
 	if (wide) {
-		cut_groups(d, simd_draw_between(d, 1, 3));
+		cut_groups(d, simd_draw_between(d, 1, 3), single ? 1 : simd_draw_between(d, 2, d->lanes));
 	} else {
+		if (single)
+			m->cpg = 1;
 		simd_draw_nest(d, m->h, m->w);
 		simd_draw_whole_groups(d);
 	}
@@ -82,7 +87,7 @@ void simd_draw_norm_stats(struct draw *d)
 {
 	struct simd_case *m = d->made;
 
-	draw_groups(d);
+	draw_groups(d, 1);
 	simd_draw_nest(d, m->h, 1);
 	simd_draw_whole_groups(d);
 	simd_draw_row_sums(d, 0);

@@ -83,14 +83,22 @@ static bool is_wide(const struct lower *lower, const struct step *from)
 	return lower->program->net->nodes[from->node].group_channels > (int)wc_device_lanes(&lower->params);
 }
 
-// Sums over the step's rows, by `wide` of groups that are wider than the unit; stream 0 reads the normalization's input.
-static struct op *begin_sums(struct lower *lower, int step, enum wc_simd_program program, enum wc_simd_program wide, int *parts, struct wc_error *err)
+// What makes the same sums: of groups that the unit holds, of wider ones, and of those that come one channel at a time.
+struct sums_programs {
+	enum wc_simd_program whole, wide, single;
+};
+
+// Sums over the step's rows; stream 0 reads the normalization's input.
+static struct op *begin_sums(struct lower *lower, int step, const struct sums_programs *programs, int *parts, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct rows rows = {from->lo, from->hi};
-	const struct simd_nest nest = lower_norm_nest(lower, from, is_wide(lower, from) ? wide : program, rows, lower->program->net->nodes[from->node].out.width);
+	const struct simd_nest nest = lower_norm_nest(lower, from, is_wide(lower, from) ? programs->wide : programs->whole, rows,
+						      lower->program->net->nodes[from->node].out.width);
 	struct op *op = begin(lower, step, &nest, parts, err);
 
+	if (op && op->command.simd.group == 1)
+		op->command.simd.program = (uint8_t)programs->single;
 	if (op)
 		lower_norm_read(op, 0, SIMD_HALF, lower_norm_rows(lower, from, from->source, rows));
 	return op;
@@ -100,8 +108,9 @@ static int forward_sums(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct rows rows = {from->lo, from->hi};
+	const struct sums_programs programs = {WC_SIMD_NORM_SUMS, WC_SIMD_NORM_SUMS_WIDE, WC_SIMD_NORM_SUMS_SINGLE};
 	int parts;
-	struct op *op = begin_sums(lower, step, WC_SIMD_NORM_SUMS, WC_SIMD_NORM_SUMS_WIDE, &parts, err);
+	struct op *op = begin_sums(lower, step, &programs, &parts, err);
 
 	if (!op)
 		return WC_ERR_SYSTEM;
@@ -115,8 +124,9 @@ static int backward_sums(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct rows rows = {from->lo, from->hi};
+	const struct sums_programs programs = {WC_SIMD_NORM_BACKWARD_SUMS, WC_SIMD_NORM_BACKWARD_SUMS_WIDE, WC_SIMD_NORM_BACKWARD_SUMS_SINGLE};
 	int parts;
-	struct op *op = begin_sums(lower, step, WC_SIMD_NORM_BACKWARD_SUMS, WC_SIMD_NORM_BACKWARD_SUMS_WIDE, &parts, err);
+	struct op *op = begin_sums(lower, step, &programs, &parts, err);
 
 	if (!op)
 		return WC_ERR_SYSTEM;

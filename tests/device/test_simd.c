@@ -343,3 +343,36 @@ Test(simd, additions_take_less_than_four_cycles_a_vector)
 	cr_assert(busy >= 3 * 4 * ROWS && busy <= 4 * 4 * ROWS, "%llu cycles for %d vectors", (unsigned long long)busy, 4 * ROWS);
 	bench_close(&b);
 }
+
+// Sums of groups of this many channels, 16 vectors a row: cycles in 100 vectors.
+static uint64_t cycles_of_sums(struct bench *b, enum wc_simd_program program, uint16_t group)
+{
+	enum { ROWS = 64, PIXELS = 16, LANES = 32 };
+	bool backward = program == WC_SIMD_NORM_BACKWARD_SUMS;
+	uint64_t before = bench_counter(b, WC_COUNTER_VECTOR_BUSY);
+	struct wc_simd_command c = {
+		.opcode = WC_OP_SIMD, .version = WC_COMMAND_VERSION, .program = (uint8_t)program, .count_n = 1, .count_y = ROWS, .count_x = PIXELS,
+		.channels = LANES, .block = LANES, .block_step = LANES, .group = group, .groups = LANES / group, .taps_y = 1, .taps_x = 1, .y_size = 1, .x_size = 1,
+		.s0_stride_x = 64, .s1_base = 1024, .s1_stride_x = backward ? 64 : 0, .s2_base = 2048, .type3 = 1, .type4 = 1, .type5 = 1, .type6 = 1,
+		.s3_base = 4096, .s4_base = 8192, .s5_base = 12288, .s6_base = 16384,
+	};
+
+	bench_issue(b, &c);
+	bench_finish(b);
+	return 100 * (bench_counter(b, WC_COUNTER_VECTOR_BUSY) - before) / (ROWS * PIXELS);
+}
+
+// Both sums take a cycle a channel together, and few more.
+Test(simd, sums_of_groups_take_a_cycle_a_channel)
+{
+	struct bench b;
+
+	bench_open(&b, CONFIG_QUICK, NULL, 1);
+	for (uint16_t group = 2; group <= 32; group *= 2) {
+		uint64_t forward = cycles_of_sums(&b, WC_SIMD_NORM_SUMS, group), backward = cycles_of_sums(&b, WC_SIMD_NORM_BACKWARD_SUMS, group);
+
+		cr_assert(forward <= 100u * (group + 4u), "groups of %d: %llu cycles for 100 vectors", group, (unsigned long long)forward);
+		cr_assert(backward <= 100u * (group + 6u), "groups of %d: %llu cycles for 100 vectors", group, (unsigned long long)backward);
+	}
+	bench_close(&b);
+}

@@ -68,6 +68,27 @@ Test(whole, a_step_has_the_golden_bits_and_the_predicted_bytes)
 	}
 }
 
+// Eight lanes: groups of one channel, two, and eleven, which are cut into parts of one.
+Test(whole, groups_of_any_width_have_the_golden_bits)
+{
+	static const char net[] = "name: groups\ninput: {height: 6, width: 5, channels: 3}\nnodes:\n"
+				  "  - {name: c1, op: conv, channels: 22, kernel: 3, pad: 1}\n  - {name: n1, op: gn, group_channels: 1}\n"
+				  "  - {name: c2, op: conv, channels: 22, kernel: 1}\n  - {name: n2, op: gn, group_channels: 11}\n"
+				  "  - {name: c3, op: conv, channels: 10, kernel: 3}\n  - {name: n3, op: gn, group_channels: 2}\n"
+				  "  - {name: f1, op: fc, units: 5}\n  - {name: loss, op: loss}\n";
+
+	for (int i = 0; i < 2; i++) {
+		struct rig rig;
+
+		rig_start(&rig, net, i ? "2ps" : "baseline", 8, 4, 3, 32768, 16, 11);
+		cr_assert(rig.planned, "%s", rig.err.text);
+		rig_train(&rig);
+		cr_assert_eq(wc_device_lanes(&rig.device.params), 8);
+		rig_expect_right(&rig, rig_run(&rig));
+		rig_stop(&rig);
+	}
+}
+
 struct batches {
 	struct rig *rig;
 	int asked, done;

@@ -217,7 +217,7 @@ static void constant(const struct simd_case *c, uint8_t *image)
 static void group_row(const struct simd_case *c, uint8_t *image, int n, int y, int first)
 {
 	const struct simd_tensor *t = c->tensors;
-	bool backward = c->program == WC_SIMD_NORM_BACKWARD_SUMS || c->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE;
+	bool backward = simd_case_sums_backward(c);
 	struct at sums = {n, y, 0, first};
 	float s1 = 0, s2 = 0, shift = value(image, &t[0], (struct at){n, 0, 0, first});
 
@@ -370,8 +370,10 @@ void simd_expect(const struct simd_case *c, uint8_t *image)
 		break;
 	case WC_SIMD_NORM_SUMS:
 	case WC_SIMD_NORM_SUMS_WIDE:
+	case WC_SIMD_NORM_SUMS_SINGLE:
 	case WC_SIMD_NORM_BACKWARD_SUMS:
 	case WC_SIMD_NORM_BACKWARD_SUMS_WIDE:
+	case WC_SIMD_NORM_BACKWARD_SUMS_SINGLE:
 		group_sums(c, image);
 		break;
 	case WC_SIMD_NORM_PARAMETER_GRADIENT:

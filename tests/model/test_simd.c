@@ -9,7 +9,7 @@
 #include "tests/model/simd_expect.h"
 #include "traces/splitmix.h"
 
-_Static_assert(WC_SIMD_PROGRAMS == 21, "the limit of field `program` in commands.def follows the programs");
+_Static_assert(WC_SIMD_PROGRAMS == 23, "the limit of field `program` in commands.def follows the programs");
 
 static const struct wc_device_params params_of_lanes[] = {
 	{.rows = 8, .cols = 4, .acc_rows = 16, .mac_stages = 1, .buffer_bytes = 16384, .bus_bytes = 16, .cores = 1},  // 8 lanes
@@ -21,9 +21,9 @@ static const struct wc_device_params params_of_lanes[] = {
 // Sums of a group stand in its first lane; the others hold what the lanes had.
 static bool is_meaningless(const struct simd_case *c, uint32_t byte)
 {
-	bool backward = c->program == WC_SIMD_NORM_BACKWARD_SUMS || c->program == WC_SIMD_NORM_BACKWARD_SUMS_WIDE;
+	bool backward = simd_case_sums_backward(c);
 
-	if (!backward && c->program != WC_SIMD_NORM_SUMS && c->program != WC_SIMD_NORM_SUMS_WIDE)
+	if (!backward && !simd_case_sums_forward(c))
 		return false;
 	for (int i = backward ? 5 : 3; i < (backward ? 7 : 5); i++) {
 		const struct simd_tensor *t = &c->tensors[i];
@@ -133,6 +133,7 @@ static struct wc_simd_code changed(struct wc_simd_code code)
 		code.op = WC_SIMD_OP_GT;
 		break;
 	case WC_SIMD_OP_ACC:
+	case WC_SIMD_OP_ACC2:
 		code.op = WC_SIMD_OP_ADD;
 		break;
 	case WC_SIMD_OP_SLL23:
