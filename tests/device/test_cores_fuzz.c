@@ -9,7 +9,7 @@
 
 #include "tests/device/fuzz.h"
 
-enum { CORES = 2, ROUNDS = 60, ROUNDS_LONG = 4000, RUN_CYCLES = 20000000 };
+enum { CORES = 2, ROUNDS = 120, ROUNDS_LONG = 4000, RUN_CYCLES = 20000000 };
 
 struct pair {
 	struct bench device, cores[CORES];

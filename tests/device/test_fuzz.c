@@ -106,7 +106,7 @@ static void run_both(struct bench *rtl, struct bench *model, const struct progra
 static void fuzz(const char *config, bool random_memory, uint64_t seed)
 {
 	struct wc_rtl_options options = { .latency_cycles = 10, .random_memory = random_memory };
-	int rounds = getenv("WC_LONG") ? 10000 : 150;
+	int rounds = getenv("WC_LONG") ? 10000 : 250;
 	struct tally tally = { .compared = 0 };
 	uint64_t rng = seed;
 	struct bench rtl, model;
