@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "csim/golden/grouped.h"
 #include "csim/golden/half.h"
 #include "traces/alloc.h"
 
@@ -79,21 +80,36 @@ int golden_element_forward(struct golden_element *element, const struct golden_c
 int golden_element_forward_bias(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w,
                                 const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err)
 {
+	return golden_element_grouped_forward(element, conv, 1, rows, x, w, bias, n, oy, ox, k, err);
+}
+
+// Index of a weight; `c` counts within the group.
+static int64_t weight_at(const struct golden_conv *conv, int groups, int k, int r, int s, int c)
+{
+	const struct golden_conv group = golden_group_conv(conv, groups);
+
+	return (int64_t)golden_weight_index(&group, k, r, s, c);
+}
+
+int golden_element_grouped_forward(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *x, const uint16_t *w,
+                                   const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err)
+{
+	const int channels = conv->in_c / groups, channel_lo = k / (conv->out_c / groups) * channels;
 	size_t step = 0;
-	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * conv->in_c, err);
+	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * channels, err);
 
 	if (result)
 		return result;
-	for (int first = 0; first < conv->in_c; first += rows)
+	for (int first = 0; first < channels; first += rows)
 		for (int r = 0; r < conv->kernel_h; r++)
 			for (int s = 0; s < conv->kernel_w; s++)
-				for (int c = first; c < block_end(first, rows, conv->in_c); c++) {
+				for (int c = first; c < block_end(first, rows, channels); c++) {
 					int iy = oy * conv->stride_h - conv->pad_h + r * conv->dilation_h;
 					int ix = ox * conv->stride_w - conv->pad_w + s * conv->dilation_w;
 					bool inside = iy >= 0 && iy < conv->in_h && ix >= 0 && ix < conv->in_w;
 
-					element_put(element, step++, x, inside ? (int64_t)golden_in_index(conv, n, iy, ix, c) : GOLDEN_PADDING, w,
-					            (int64_t)golden_weight_index(conv, k, r, s, c));
+					element_put(element, step++, x, inside ? (int64_t)golden_in_index(conv, n, iy, ix, channel_lo + c) : GOLDEN_PADDING, w,
+					            weight_at(conv, groups, k, r, s, c));
 				}
 	element_sum(element, step, bias ? golden_bits_of(golden_half_to_float(bias[k])) : 0);
 	return 0;
@@ -105,8 +121,9 @@ int golden_element_data_gradient(struct golden_element *element, const struct go
 	return golden_element_data_gradient_add(element, conv, rows, dy, w, 0, conv->out_c, 0, n, iy, ix, c, err);
 }
 
-int golden_element_data_gradient_add(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w,
-                                     int channel_lo, int channel_hi, uint32_t preload, int n, int iy, int ix, int c, struct wc_error *err)
+// Over output channels [channel_lo, channel_hi), all of one group; `c` counts within it.
+static int data_gradient(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *dy, const uint16_t *w,
+                         int channel_lo, int channel_hi, uint32_t preload, int n, int iy, int ix, int c, struct wc_error *err)
 {
 	size_t step = 0;
 	int result = element_init(element, rows, (size_t)conv->kernel_h * conv->kernel_w * (size_t)(channel_hi - channel_lo), err);
@@ -124,15 +141,36 @@ int golden_element_data_gradient_add(struct golden_element *element, const struc
 					continue;
 				for (int k = first; k < block_end(first, rows, channel_hi); k++)
 					element_put(element, step++, dy, inside ? (int64_t)golden_out_index(conv, n, y / conv->stride_h, x / conv->stride_w, k) : GOLDEN_PADDING,
-					            w, (int64_t)golden_weight_index(conv, k, r, s, c));
+					            w, weight_at(conv, groups, k, r, s, c));
 			}
 	element_sum(element, step, preload);
 	return 0;
 }
 
+int golden_element_data_gradient_add(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w,
+                                     int channel_lo, int channel_hi, uint32_t preload, int n, int iy, int ix, int c, struct wc_error *err)
+{
+	return data_gradient(element, conv, 1, rows, dy, w, channel_lo, channel_hi, preload, n, iy, ix, c, err);
+}
+
+int golden_element_grouped_data_gradient(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *dy,
+                                         const uint16_t *w, int n, int iy, int ix, int c, struct wc_error *err)
+{
+	const int in_c = conv->in_c / groups, out_c = conv->out_c / groups, group = c / in_c;
+
+	return data_gradient(element, conv, groups, rows, dy, w, group * out_c, (group + 1) * out_c, 0, n, iy, ix, c % in_c, err);
+}
+
 int golden_element_weight_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy,
                                    struct golden_range cut, uint32_t preload, int k, int r, int s, int c, struct wc_error *err)
 {
+	return golden_element_grouped_weight_gradient(element, conv, 1, rows, x, dy, cut, preload, k, r, s, c, err);
+}
+
+int golden_element_grouped_weight_gradient(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *x,
+                                           const uint16_t *dy, struct golden_range cut, uint32_t preload, int k, int r, int s, int c, struct wc_error *err)
+{
+	const int channel = k / (conv->out_c / groups) * (conv->in_c / groups) + c;
 	size_t step = 0;
 	int result = element_init(element, rows, (size_t)(cut.sample_hi - cut.sample_lo) * (cut.row_hi - cut.row_lo) * conv->out_w, err);
 
@@ -146,7 +184,7 @@ int golden_element_weight_gradient(struct golden_element *element, const struct 
 				bool inside = iy >= 0 && iy < conv->in_h && ix >= 0 && ix < conv->in_w;
 
 				element_put(element, step++, dy, (int64_t)golden_out_index(conv, n, oy, ox, k), x,
-				            inside ? (int64_t)golden_in_index(conv, n, iy, ix, c) : GOLDEN_PADDING);
+				            inside ? (int64_t)golden_in_index(conv, n, iy, ix, channel) : GOLDEN_PADDING);
 			}
 	element_sum(element, step, preload);
 	return 0;

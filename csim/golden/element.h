@@ -38,19 +38,28 @@ struct golden_element {
 
 // Coordinates must lie inside the tensors. Return 0, or WC_ERR_INPUT or WC_ERR_SYSTEM with nothing to release. An element without
 // taps has one wave of zeros, as the device makes it.
+//
+// Those with `groups` are of grouped.h's convolutions: sums over the channels of the element's group, indices in whole tensors.
 int golden_element_forward(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w, int n, int oy, int ox,
                            int k, struct wc_error *err);
 // The same from `bias`, [out_c] fp16 bits; NULL: from +0.
 int golden_element_forward_bias(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *w,
                                 const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err);
+int golden_element_grouped_forward(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *x, const uint16_t *w,
+                                   const uint16_t *bias, int n, int oy, int ox, int k, struct wc_error *err);
 int golden_element_data_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w, int n, int iy,
                                  int ix, int c, struct wc_error *err);
 // The same over output channels [channel_lo, channel_hi) alone, the first a multiple of `rows`, starting from `preload`.
 int golden_element_data_gradient_add(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, const uint16_t *w,
                                      int channel_lo, int channel_hi, uint32_t preload, int n, int iy, int ix, int c, struct wc_error *err);
+int golden_element_grouped_data_gradient(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *dy,
+                                         const uint16_t *w, int n, int iy, int ix, int c, struct wc_error *err);
 // One cut, starting from `preload` (fp32 bits of the sum so far, 0 for the first cut).
 int golden_element_weight_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *x, const uint16_t *dy,
                                    struct golden_range cut, uint32_t preload, int k, int r, int s, int c, struct wc_error *err);
+// `c` counts within the group.
+int golden_element_grouped_weight_gradient(struct golden_element *element, const struct golden_conv *conv, int groups, int rows, const uint16_t *x,
+                                           const uint16_t *dy, struct golden_range cut, uint32_t preload, int k, int r, int s, int c, struct wc_error *err);
 int golden_element_bias_gradient(struct golden_element *element, const struct golden_conv *conv, int rows, const uint16_t *dy, struct golden_range cut,
                                  uint32_t preload, int k, struct wc_error *err);
 // Accepts a zeroed structure.

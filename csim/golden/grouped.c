@@ -18,9 +18,11 @@ void golden_group_scatter(const uint16_t *group, size_t pixels, int channels, in
 		memcpy(tensor + i * channels + first, group + i * count, count * sizeof(*group));
 }
 
-// One group's operands and result.
+// One group's operands and result, of the range's samples.
 struct copies {
 	struct golden_conv conv;
+	struct golden_range range;             // among these samples
+	size_t in_first, out_first;            // elements of the whole tensors before them
 	size_t in_pixels, out_pixels, weights; // `weights`: of one group
 	uint16_t *in, *out;                    // owned
 };
@@ -37,8 +39,12 @@ static int copies_init(struct copies *copies, const struct golden_conv *conv, in
 	if (result)
 		return result;
 	copies->conv = golden_group_conv(conv, groups);
-	copies->in_pixels = golden_conv_in_count(conv) / conv->in_c;
-	copies->out_pixels = golden_conv_out_count(conv) / conv->out_c;
+	copies->conv.batch = range.sample_hi - range.sample_lo;
+	copies->range = (struct golden_range){0, copies->conv.batch, range.row_lo, range.row_hi};
+	copies->in_first = golden_in_index(conv, range.sample_lo, 0, 0, 0);
+	copies->out_first = golden_out_index(conv, range.sample_lo, 0, 0, 0);
+	copies->in_pixels = (size_t)copies->conv.batch * conv->in_h * conv->in_w;
+	copies->out_pixels = (size_t)copies->conv.batch * conv->out_h * conv->out_w;
 	copies->weights = golden_conv_weight_count(&copies->conv);
 	copies->in = wc_alloc(golden_conv_in_count(&copies->conv), sizeof(*copies->in));
 	copies->out = wc_alloc(golden_conv_out_count(&copies->conv), sizeof(*copies->out));
@@ -84,11 +90,12 @@ int golden_grouped_forward(const struct golden_conv *conv, int groups, int rows,
 	for (int g = 0; !result && g < groups; g++) {
 		const uint16_t *group_bias = bias ? bias + (size_t)g * copies.conv.out_c : NULL;
 
-		gather(x, copies.in_pixels, conv->in_c, g, copies.conv.in_c, copies.in);
-		result = golden_forward_bias(&copies.conv, rows, copies.in, w + g * copies.weights, group_bias, range, copies.out,
-					     err);
+		gather(x + copies.in_first, copies.in_pixels, conv->in_c, g, copies.conv.in_c, copies.in);
+		result = golden_forward_bias(&copies.conv, rows, copies.in, w + g * copies.weights, group_bias, copies.range,
+					     copies.out, err);
 		if (!result)
-			scatter(copies.out, range, conv->out_h, conv->out_w, conv->out_c, g, copies.conv.out_c, y);
+			scatter(copies.out, copies.range, conv->out_h, conv->out_w, conv->out_c, g, copies.conv.out_c,
+				y + copies.out_first);
 	}
 	copies_release(&copies);
 	return result;
@@ -103,10 +110,11 @@ int golden_grouped_data_gradient(const struct golden_conv *conv, int groups, int
 	if (result)
 		return result;
 	for (int g = 0; !result && g < groups; g++) {
-		gather(dy, copies.out_pixels, conv->out_c, g, copies.conv.out_c, copies.out);
-		result = golden_data_gradient(&copies.conv, rows, copies.out, w + g * copies.weights, range, copies.in, err);
+		gather(dy + copies.out_first, copies.out_pixels, conv->out_c, g, copies.conv.out_c, copies.out);
+		result = golden_data_gradient(&copies.conv, rows, copies.out, w + g * copies.weights, copies.range, copies.in, err);
 		if (!result)
-			scatter(copies.in, range, conv->in_h, conv->in_w, conv->in_c, g, copies.conv.in_c, dx);
+			scatter(copies.in, copies.range, conv->in_h, conv->in_w, conv->in_c, g, copies.conv.in_c,
+				dx + copies.in_first);
 	}
 	copies_release(&copies);
 	return result;
@@ -121,9 +129,10 @@ int golden_grouped_weight_gradient_add(const struct golden_conv *conv, int group
 	if (result)
 		return result;
 	for (int g = 0; !result && g < groups; g++) {
-		gather(x, copies.in_pixels, conv->in_c, g, copies.conv.in_c, copies.in);
-		gather(dy, copies.out_pixels, conv->out_c, g, copies.conv.out_c, copies.out);
-		result = golden_weight_gradient_add(&copies.conv, rows, copies.in, copies.out, cut, sums + g * copies.weights, err);
+		gather(x + copies.in_first, copies.in_pixels, conv->in_c, g, copies.conv.in_c, copies.in);
+		gather(dy + copies.out_first, copies.out_pixels, conv->out_c, g, copies.conv.out_c, copies.out);
+		result = golden_weight_gradient_add(&copies.conv, rows, copies.in, copies.out, copies.range,
+						    sums + g * copies.weights, err);
 	}
 	copies_release(&copies);
 	return result;

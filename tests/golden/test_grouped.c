@@ -96,6 +96,21 @@ Test(grouped, bits_are_those_of_the_sums_one_by_one)
 	cr_assert(late_bias > 0 && no_chunks > 0, "planted faults seen %d, %d times", late_bias, no_chunks);
 }
 
+// The group's channels in the whole tensors, and the same steps on copies of them.
+static void same_steps(const struct golden_element *element, const struct golden_element *of_group, const uint16_t *a, const uint16_t *b)
+{
+	cr_assert_eq(element->wave_count, of_group->wave_count);
+	for (int i = 0; i < element->wave_count * element->rows; i++) {
+		const struct golden_pe *pe = &element->pes[i], *other = &of_group->pes[i];
+
+		cr_assert(pe->a == other->a && pe->b == other->b && pe->psum == other->psum, "step %d", i);
+		cr_assert((pe->a_at < 0 && pe->a_at == other->a_at) || a[pe->a_at] == pe->a, "step %d", i);
+		cr_assert((pe->b_at < 0 && pe->b_at == other->b_at) || b[pe->b_at] == pe->b, "step %d", i);
+	}
+	cr_assert_eq(element->result, of_group->result);
+	cr_assert_eq(element->preload, of_group->preload);
+}
+
 // Each group alone, through single elements.
 Test(grouped, single_elements_agree)
 {
@@ -108,7 +123,7 @@ Test(grouped, single_elements_agree)
 			 *dy = rig_zeros(golden_conv_out_count(&group), sizeof(*dy));
 		size_t weights = golden_conv_weight_count(&group);
 		struct golden_range all = golden_range_out(conv);
-		struct golden_element element;
+		struct golden_element element, whole;
 		struct wc_error err = {0};
 
 		for (int g = 0; g < layer.groups; g++) {
@@ -123,15 +138,30 @@ Test(grouped, single_elements_agree)
 			cr_assert_eq(element.result_half, layer.y[golden_out_index(conv, n, oy, ox, g * group.out_c + k)], "%s",
 				     rig_name(conv));
 			cr_assert_eq(element.preload, naive_bits(naive_widen(bias[k])));
+			must(golden_element_grouped_forward(&whole, conv, layer.groups, 8, layer.x, layer.w, layer.bias, n, oy, ox,
+							    g * group.out_c + k, &err),
+			     &err);
+			same_steps(&whole, &element, layer.x, layer.w);
+			golden_element_release(&whole);
 			golden_element_release(&element);
 			must(golden_element_data_gradient(&element, &group, 8, dy, w, n, iy, ix, c, &err), &err);
 			cr_assert_eq(element.result_half, layer.dx[golden_in_index(conv, n, iy, ix, g * group.in_c + c)], "%s",
 				     rig_name(conv));
+			must(golden_element_grouped_data_gradient(&whole, conv, layer.groups, 8, layer.dy, layer.w, n, iy, ix,
+								  g * group.in_c + c, &err),
+			     &err);
+			same_steps(&whole, &element, layer.dy, layer.w);
+			golden_element_release(&whole);
 			golden_element_release(&element);
 			must(golden_element_weight_gradient(&element, &group, 8, x, dy, all, 0, k, r, s, c, &err), &err);
 			cr_assert_eq(element.result,
 				     golden_bits_of(layer.dw[g * weights + golden_weight_index(&group, k, r, s, c)]), "%s",
 				     rig_name(conv));
+			must(golden_element_grouped_weight_gradient(&whole, conv, layer.groups, 8, layer.x, layer.dy, all, 0,
+								    g * group.out_c + k, r, s, c, &err),
+			     &err);
+			same_steps(&whole, &element, layer.dy, layer.x);
+			golden_element_release(&whole);
 			golden_element_release(&element);
 			must(golden_element_bias_gradient(&element, conv, 8, layer.dy, all, 0, g * group.out_c + k, &err), &err);
 			cr_assert_eq(element.result, golden_bits_of(layer.db[g * group.out_c + k]), "%s", rig_name(conv));
@@ -178,6 +208,35 @@ Test(grouped, one_group_is_the_plain_operator)
 	free(plain);
 	free(other);
 	rig_free(&rig);
+}
+
+// Cuts of samples and rows, each going on from the sum before.
+Test(grouped, cuts_of_the_weight_gradient_add_up)
+{
+	uint64_t state = rig_seed() + 507;
+	struct layer layer = layer_create(layer_shapes[2].conv, layer_shapes[2].groups, 8, true, &state);
+	const struct golden_conv *conv = &layer.conv;
+	const struct golden_range cuts[] = {{0, 2, 0, 4}, {1, 2, 4, 9}, {0, 1, 4, 9}};
+	float *sums = rig_zeros(layer.weights, sizeof(*sums));
+	uint32_t *elements = rig_zeros(layer.weights, sizeof(*elements));
+	struct wc_error err = {0};
+
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+		must(golden_grouped_weight_gradient_add(conv, layer.groups, 8, layer.x, layer.dy, cuts[i], sums, &err), &err);
+		for (int at = 0; at < (int)layer.weights; at++) {
+			struct golden_element element;
+
+			must(golden_element_grouped_weight_gradient(&element, conv, layer.groups, 8, layer.x, layer.dy, cuts[i], elements[at],
+								    at / 9, at / 3 % 3, at % 3, 0, &err),
+			     &err);
+			elements[at] = element.result;
+			cr_assert_eq(elements[at], golden_bits_of(sums[at]), "cut %zu, element %d", i, at);
+			golden_element_release(&element);
+		}
+	}
+	free(sums);
+	free(elements);
+	layer_free(&layer);
 }
 
 Test(grouped, a_range_leaves_the_rest)
