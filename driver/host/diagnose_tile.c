@@ -54,8 +54,8 @@ static int forward_account(struct search *search, struct wc_error *err)
 	const struct golden_conv conv = expect_conv(expect, node);
 	const uint16_t *x = expect_act(expect, expect->net->nodes[node].inputs[0], err);
 
-	return x ? golden_element_forward_bias(&search->golden, &conv, expect->rows, x, expect->data->weights[node], expect->data->bias[node], at->sample,
-					       at->y, at->x, at->c, err)
+	return x ? golden_element_grouped_forward(&search->golden, &conv, expect->net->nodes[node].conv.groups, expect->rows, x, expect->data->weights[node],
+						  expect->data->bias[node], at->sample, at->y, at->x, at->c, err)
 		 : WC_ERR_SYSTEM;
 }
 
@@ -94,6 +94,9 @@ static int data_gradient_account(struct search *search, struct wc_error *err)
 
 	if (!dy || sums_before(search, &preload, err))
 		return WC_ERR_SYSTEM;
+	if (of->conv.groups > 1)
+		return golden_element_grouped_data_gradient(&search->golden, &conv, of->conv.groups, expect->rows, dy, expect->data->weights[op->node],
+							    at->sample, at->y, at->x, at->c, err);
 	return golden_element_data_gradient_add(&search->golden, &conv, expect->rows, dy, expect->data->weights[op->node], step->channel_lo, step->channel_hi,
 						preload, at->sample, fc ? 0 : at->y, fc ? 0 : at->x, element, err);
 }
@@ -104,6 +107,10 @@ static int parameter_account(struct search *search, struct wc_error *err)
 	const struct op *op = &search->mismatch->op;
 	const struct mismatch_element *at = &search->mismatch->element;
 	const struct golden_conv conv = expect_conv(expect, op->node);
+	const struct net_conv *of = &expect->net->nodes[op->node].conv;
+	const struct golden_range cut = expect_sums_of(expect, op->core, op->node)->range;
+	// Of the filter of output channel k.
+	const int channels = conv.in_c / of->groups, tap = (int)(at->at / (uint64_t)channels), c = (int)(at->at % (uint64_t)channels);
 	struct value before = op->value;
 	uint32_t preload = 0;
 	const uint16_t *x = expect_act(expect, expect->net->nodes[op->node].inputs[0], err), *dy = x ? expect_grad(expect, op->node, err) : NULL;
@@ -118,8 +125,9 @@ static int parameter_account(struct search *search, struct wc_error *err)
 		preload = value_bits(values, 32, at->at);
 	}
 	if (op->kind == OP_BIAS_GRADIENT)
-		return golden_element_bias_gradient(&search->golden, &conv, expect->rows, dy, expect_sums_of(expect, op->core, op->node)->range, preload, at->k, err);
-	return golden_element_weight_gradient(&search->golden, &conv, expect->rows, x, dy, expect_sums_of(expect, op->core, op->node)->range, preload, at->k, at->r, at->s, at->c, err);
+		return golden_element_bias_gradient(&search->golden, &conv, expect->rows, dy, cut, preload, at->k, err);
+	return golden_element_grouped_weight_gradient(&search->golden, &conv, of->groups, expect->rows, x, dy, cut, preload, at->k, tap / of->kernel_w,
+						      tap % of->kernel_w, c, err);
 }
 
 // The golden account of the element.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "csim/golden/add.h"
+#include "csim/golden/grouped.h"
 #include "csim/golden/ordered.h"
 #include "csim/golden/relu.h"
 #include "driver/host/expect_internal.h"
@@ -86,10 +87,12 @@ static void run_concat(const struct expect *expect, int node, uint16_t *act)
 static int run_conv(const struct expect *expect, int node, const uint16_t *x, uint16_t *act, struct wc_error *err)
 {
 	const struct golden_conv conv = expect_conv(expect, node);
+	const int groups = expect->net->nodes[node].conv.groups;
+	const uint16_t *w = expect->data->weights[node], *bias = expect->data->bias[node];
 
-	if (expect->net->nodes[node].conv.groups != 1)
-		return wc_fail(err, WC_ERR_INPUT, "'%s' has %d groups, which no run has", expect->net->nodes[node].name, expect->net->nodes[node].conv.groups);
-	return golden_forward_bias(&conv, expect->rows, x, expect->data->weights[node], expect->data->bias[node], all_rows(expect, node), act, err);
+	if (groups > 1)
+		return golden_grouped_forward(&conv, groups, expect->rows, x, w, bias, all_rows(expect, node), act, err);
+	return golden_forward_bias(&conv, expect->rows, x, w, bias, all_rows(expect, node), act, err);
 }
 
 int expect_run_forward(struct expect *expect, int node, uint16_t *act, struct wc_error *err)

@@ -3,6 +3,7 @@
 // Golden backward operators of a network: the part of a tensor's gradient that one of its consumers makes.
 #include <string.h>
 
+#include "csim/golden/grouped.h"
 #include "csim/golden/loss.h"
 #include "csim/golden/ordered.h"
 #include "csim/golden/relu.h"
@@ -18,8 +19,12 @@ static int run_conv(const struct expect *expect, int consumer, uint16_t *part, s
 {
 	const struct golden_conv conv = expect_gradient_conv(expect, consumer);
 	const struct golden_range range = {0, conv.batch, 0, conv.in_h};
+	const int groups = expect->net->nodes[consumer].conv.groups;
+	const uint16_t *dy = expect->grad[consumer], *w = expect->data->weights[consumer];
 
-	return golden_data_gradient(&conv, expect->rows, expect->grad[consumer], expect->data->weights[consumer], range, part, err);
+	if (groups > 1)
+		return golden_grouped_data_gradient(&conv, groups, expect->rows, dy, w, range, part, err);
+	return golden_data_gradient(&conv, expect->rows, dy, w, range, part, err);
 }
 
 static int run_pool(const struct expect *expect, int node, int consumer, uint16_t *part, struct wc_error *err)

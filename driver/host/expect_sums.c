@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "csim/golden/grouped.h"
 #include "csim/golden/ordered.h"
 #include "csim/golden/reduce.h"
 #include "driver/host/clock.h"
@@ -24,7 +25,9 @@ uint64_t expect_sums_at(const struct expect *expect, int node, enum parameter_ar
 static int advance_conv(struct expect *expect, int node, const uint16_t *x, const uint16_t *dy, struct golden_range range, float *sums, struct wc_error *err)
 {
 	const struct golden_conv conv = expect_conv(expect, node);
-	int result = golden_weight_gradient_add(&conv, expect->rows, x, dy, range, sums, err);
+	const int groups = expect->net->nodes[node].conv.groups;
+	int result = groups > 1 ? golden_grouped_weight_gradient_add(&conv, groups, expect->rows, x, dy, range, sums, err)
+				: golden_weight_gradient_add(&conv, expect->rows, x, dy, range, sums, err);
 
 	if (!result && expect->net->nodes[node].bias)
 		result = golden_bias_gradient_add(&conv, expect->rows, dy, range, sums + expect_sums_at(expect, node, ARRAY_BIAS), err);

@@ -122,6 +122,7 @@ const float *expect_wide_row(struct expect *expect, const struct value *value, i
 	struct expect_wide *wide = &expect->way[consumer].wide;
 
 	assert(expect->net->nodes[consumer].op == NET_CONV || expect->net->nodes[consumer].op == NET_FC);
+	assert(expect->net->nodes[consumer].conv.groups == 1);
 	// A gradient that the data give would be there without anything else.
 	if (!expect_grad(expect, consumer, err) || begin(expect, value->node, wide, err))
 		return NULL;

@@ -7,14 +7,14 @@
 // checker proves it of every schedule; asserted in lower_span()).
 #include "driver/host/lower_conv.h"
 
-struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *conv, int sample, int y_first, int64_t samples, int64_t rows,
-			       int64_t chan_block)
+struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *conv, const struct lower_part *part, int sample, int y_first,
+			       int64_t samples, int64_t rows, int64_t chan_block)
 {
 	const struct net_conv *c = &conv->conv;
 	const int64_t pixel = 2 * (int64_t)conv->in.channels;
 	const int64_t y = (int64_t)y_first * c->stride_h - c->pad_h;
 	struct gemm_fetch fetch = {
-		.base = slab_row(slab, sample, 0) + y * (int64_t)slab->pitch_bytes - c->pad_w * pixel,
+		.base = slab_row(slab, sample, 0) + y * (int64_t)slab->pitch_bytes - c->pad_w * pixel + 2 * part->in_lo,
 		.taps_y = c->kernel_h,
 		.taps_x = c->kernel_w,
 		.box = {
@@ -31,7 +31,7 @@ struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *c
 		.tap_y_step = c->dilation_h,
 		.tap_x_step = c->kernel_w > 1 ? c->dilation_w : 1,
 		.chan_delta = 2,
-		.chan_total = conv->in.channels,
+		.chan_total = lower_in_channels(part),
 		.chan_block = chan_block,
 	};
 
@@ -40,10 +40,9 @@ struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *c
 }
 
 // Filters as vectors whose K order is (block, r, s, c in block).
-static struct gemm_fetch filters(int64_t base, const struct net_node *conv, int64_t count, int64_t rows)
+static struct gemm_fetch filters(int64_t base, const struct net_node *conv, int64_t channels, int64_t count, int64_t rows)
 {
 	const int64_t taps = (int64_t)conv->conv.kernel_h * conv->conv.kernel_w;
-	const int64_t channels = conv->in.channels;
 	// One block, or one tap: the order in memory is that of K.
 	const bool in_order = channels <= rows || taps == 1;
 	struct gemm_fetch fetch = gemm_fetch_plain(base, FETCH_K_IN_VECTOR, in_order ? taps * channels : channels);
@@ -68,7 +67,7 @@ static void start_from_bias(struct op *op, const struct slab *bias)
 	lower_access(op, DEPEND_BUFFER, false, base, base + 4 * op->n_count);
 }
 
-int lower_forward(struct lower *lower, int step, struct wc_error *err)
+static int lower_forward_part(struct lower *lower, int step, const struct lower_part *part, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
@@ -80,7 +79,7 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 	const int64_t filter = net_conv_weights(conv) / conv->out.channels;
 	const int64_t reach = (int64_t)conv->conv.dilation_h * (conv->conv.kernel_h - 1);
 	const int64_t pixel_bytes = 2 * (int64_t)conv->out.channels;
-	struct gemm_fetch a = lower_im2col(x, conv, from->sample_first, from->lo, from->sample_count, rows, lower->params.rows);
+	struct gemm_fetch a = lower_im2col(x, conv, part, from->sample_first, from->lo, from->sample_count, rows, lower->params.rows);
 	const int64_t a_first = a.base;
 	struct gemm_walk out = {
 		.box = {
@@ -88,10 +87,10 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 			.stride = {pixel_bytes, y->pitch_bytes, (int64_t)(y->hi - y->lo) * y->pitch_bytes},
 		},
 	};
-	int result = lower_check_conv(lower, from->node, from->sample_count, filter, err);
+	int result = 0;
 
 	for (int64_t m = 0; !result && m < pixels; m += lower->params.acc_rows)
-		for (int64_t n = from->channel_lo; !result && n < from->channel_hi; n += lower->params.cols) {
+		for (int64_t n = part->out_lo; !result && n < part->out_hi; n += lower->params.cols) {
 			struct op *op = lower_push(lower, step, OP_FORWARD, err);
 			struct lower_span span;
 
@@ -102,7 +101,7 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 			op->m_first = (int)m;
 			op->m_count = (int)min64(pixels - m, lower->params.acc_rows);
 			op->n_first = (int)n;
-			op->n_count = (int)min64(from->channel_hi - n, lower->params.cols);
+			op->n_count = (int)min64(part->out_hi - n, lower->params.cols);
 			op->y_first = from->lo;
 			op->y_step = op->x_step = 1;
 			op->y_count = (int)rows;
@@ -112,7 +111,7 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 			a.base = a_first + lower_box_offset(&a.box, a.start);
 			walk_start(&out.box, m, out.start);
 			out.base = slab_row(y, from->sample_first, from->lo) + lower_box_offset(&out.box, out.start) + 2 * n;
-			const struct gemm_fetch b = filters(slab_channel(w, (int)n, filter, 2), conv, op->n_count, lower->params.rows);
+			const struct gemm_fetch b = filters(slab_channel(w, (int)n, filter, 2), conv, lower_in_channels(part), op->n_count, lower->params.rows);
 
 			gemm_put_a(&op->command.gemm, &a);
 			gemm_put_b(&op->command.gemm, &b);
@@ -125,5 +124,17 @@ int lower_forward(struct lower *lower, int step, struct wc_error *err)
 				start_from_bias(op, lower_slab(lower, from->parameters));
 			result = lower_tile(lower, op, err);
 		}
+	return result;
+}
+
+int lower_forward(struct lower *lower, int step, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const struct net_node *conv = &lower->program->net->nodes[from->node];
+	int result = lower_check_conv(lower, from->node, from->sample_count, net_conv_weights(conv) / conv->out.channels, err);
+	struct lower_part part;
+
+	for (int i = 0; !result && lower_part_of(conv, from, i, &part); i++)
+		result = lower_forward_part(lower, step, &part, err);
 	return result;
 }

@@ -28,9 +28,27 @@ struct lower_span lower_span(const struct slab *slab, const struct op *op, int64
 			     int64_t reach_hi, int64_t height);
 void lower_access_span(struct op *op, bool write, struct lower_span span);
 
-// im2col of a feature map: taps over x for the output pixels (rows from y_first on, all columns) of a convolution.
-struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *conv, int sample, int y_first, int64_t samples, int64_t rows,
-			       int64_t chan_block);
+// Input and output channels of a GEMM: of one group of a convolution, or, where there is one group, all and those that the step works on.
+struct lower_part {
+	int64_t in_lo, in_hi, out_lo, out_hi;
+};
+
+// Part i of a step of a convolution or fully connected layer, from 0; false past the last.
+bool lower_part_of(const struct net_node *conv, const struct step *from, int i, struct lower_part *part);
+
+static inline int64_t lower_in_channels(const struct lower_part *part)
+{
+	return part->in_hi - part->in_lo;
+}
+
+static inline int64_t lower_out_channels(const struct lower_part *part)
+{
+	return part->out_hi - part->out_lo;
+}
+
+// im2col of the part's channels of a feature map: taps over x for the output pixels (rows from y_first on, all columns) of a convolution.
+struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *conv, const struct lower_part *part, int sample, int y_first,
+			       int64_t samples, int64_t rows, int64_t chan_block);
 // Bytes from the box's first position to `start`.
 int64_t lower_box_offset(const struct walk_box *box, const int64_t start[3]);
 // The op with m running over all `pixels` of its step, as K does in a weight gradient.

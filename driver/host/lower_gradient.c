@@ -9,14 +9,14 @@
 #include "driver/host/lower_axis.h"
 #include "driver/host/lower_conv.h"
 
-// dy as the A operand: im2col with the class's taps, whose rows step backwards, of the step's channels.
+// dy as the A operand: im2col with the class's taps, whose rows step backwards, of the part's channels.
 static struct gemm_fetch gather(const struct slab *dy, const struct net_node *conv, const struct lower_axis *y, const struct lower_axis *x,
-				const struct step *from, int64_t rows)
+				const struct step *from, const struct lower_part *part, int64_t rows)
 {
 	const int64_t pixel = 2 * (int64_t)conv->out.channels;
 	struct gemm_fetch fetch = {
 		.base = slab_row(dy, from->sample_first, 0) + y->position * (int64_t)dy->pitch_bytes + x->position * pixel +
-			2 * (int64_t)from->channel_lo,
+			2 * part->out_lo,
 		.mode = FETCH_K_IN_VECTOR,
 		.taps_y = y->taps,
 		.taps_x = x->taps,
@@ -33,7 +33,7 @@ static struct gemm_fetch gather(const struct slab *dy, const struct net_node *co
 		.tap_y_step = y->tap_position,
 		.tap_x_step = x->tap_position,
 		.chan_delta = 2,
-		.chan_total = from->channel_hi - from->channel_lo,
+		.chan_total = lower_out_channels(part),
 		.chan_block = rows,
 	};
 
@@ -41,15 +41,15 @@ static struct gemm_fetch gather(const struct slab *dy, const struct net_node *co
 	return fetch;
 }
 
-// Weights as the B operand: K over (block, r, s, output channel in block), each element followed by input channels.
+// Weights as the B operand: K over (block, r, s, output channel in block), each element followed by input channels, from `channel` of the part's on.
 static struct gemm_fetch transposed(const struct slab *w, const struct net_node *conv, const struct lower_axis *y, const struct lower_axis *x,
-				    const struct step *from, int64_t channel, int64_t rows)
+				    const struct lower_part *part, int64_t channel, int64_t rows)
 {
-	const int64_t tap = 2 * (int64_t)conv->in.channels;
+	const int64_t tap = 2 * lower_in_channels(part);
 	const int64_t row = tap * conv->conv.kernel_w;
 	const int64_t filter = row * conv->conv.kernel_h;
-	struct gemm_fetch fetch = gemm_fetch_plain(slab_channel(w, from->channel_lo, filter / 2, 2) + y->tap_first * row + x->tap_first * tap + 2 * channel,
-						   FETCH_K_OVER_TAPS, from->channel_hi - from->channel_lo);
+	struct gemm_fetch fetch = gemm_fetch_plain(slab_channel(w, (int)part->out_lo, filter / 2, 2) + y->tap_first * row + x->tap_first * tap + 2 * channel,
+						   FETCH_K_OVER_TAPS, lower_out_channels(part));
 
 	fetch.taps_y = y->taps;
 	fetch.taps_x = x->taps;
@@ -59,7 +59,8 @@ static struct gemm_fetch transposed(const struct slab *w, const struct net_node 
 	return fetch;
 }
 
-static int lower_class(struct lower *lower, int step, struct value value, const struct lower_axis *y, const struct lower_axis *x, struct wc_error *err)
+static int lower_class(struct lower *lower, int step, struct value value, const struct lower_part *part, const struct lower_axis *y,
+		       const struct lower_axis *x, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
@@ -72,8 +73,8 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 	const int64_t pixels = from->sample_count * y->count * x->count;
 	const int64_t taps = y->taps * x->taps;
 	const int64_t element = dx->kind == SLAB_WIDE ? 4 : 2, pixel = element * conv->in.channels;
-	const int64_t k_total = taps * (from->channel_hi - from->channel_lo);
-	struct gemm_fetch a = taps ? gather(dy, conv, y, x, from, lower->params.rows)
+	const int64_t k_total = taps * lower_out_channels(part);
+	struct gemm_fetch a = taps ? gather(dy, conv, y, x, from, part, lower->params.rows)
 				   : gemm_fetch_plain(dy->offset, FETCH_K_IN_VECTOR, 1);
 	const int64_t a_first = a.base;
 	const int64_t out_first = slab_row(dx, from->sample_first, (int)y->first) + x->first * pixel;
@@ -86,7 +87,7 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 	int result = lower_check_conv(lower, from->node, from->sample_count, k_total, err);
 
 	for (int64_t m = 0; !result && m < pixels; m += lower->params.acc_rows)
-		for (int64_t n = 0; !result && n < conv->in.channels; n += lower->params.cols) {
+		for (int64_t n = 0; !result && n < lower_in_channels(part); n += lower->params.cols) {
 			struct op *op = lower_push(lower, step, OP_DATA_GRADIENT, err);
 
 			if (!op)
@@ -95,8 +96,8 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 			op->k_total = k_total;
 			op->m_first = (int)m;
 			op->m_count = (int)min64(pixels - m, lower->params.acc_rows);
-			op->n_first = (int)n;
-			op->n_count = (int)min64(conv->in.channels - n, lower->params.cols);
+			op->n_first = (int)(part->in_lo + n);
+			op->n_count = (int)min64(lower_in_channels(part) - n, lower->params.cols);
 			op->y_first = (int)y->first;
 			op->y_step = (int)y->step;
 			op->y_count = (int)y->count;
@@ -104,7 +105,7 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 			op->x_step = (int)x->step;
 			op->x_count = (int)x->count;
 
-			const struct gemm_fetch b = taps ? transposed(w, conv, y, x, from, n, lower->params.rows)
+			const struct gemm_fetch b = taps ? transposed(w, conv, y, x, part, n, lower->params.rows)
 							 : gemm_fetch_plain(w->offset, FETCH_K_IN_VECTOR, 1);
 
 			if (taps) {
@@ -116,7 +117,7 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 				lower_access(op, DEPEND_BUFFER, false, w->offset, w->offset + (int64_t)w->bytes);
 			}
 			walk_start(&out.box, m, out.start);
-			out.base = out_first + lower_box_offset(&out.box, out.start) + element * n;
+			out.base = out_first + lower_box_offset(&out.box, out.start) + element * op->n_first;
 			if (dx->kind == SLAB_WIDE && !from->first_cut)
 				lower_access_span(op, false, lower_span(dx, op, y->first, y->step, 0, 0, conv->in.height));
 			lower_access_span(op, true, lower_span(dx, op, y->first, y->step, 0, 0, conv->in.height));
@@ -141,13 +142,14 @@ int lower_data_gradient(struct lower *lower, int step, struct wc_error *err)
 
 		for (int residue_x = 0; residue_x < c->stride_w; residue_x++) {
 			const struct lower_axis x = lower_axis_of(residue_x, 0, conv->in.width, c->kernel_w, c->stride_w, c->pad_w, c->dilation_w);
-			int result;
+			struct lower_part part;
 
-			if (!y.count || !x.count)
-				continue;
-			result = lower_class(lower, step, value, &y, &x, err);
-			if (result)
-				return result;
+			for (int i = 0; y.count && x.count && lower_part_of(conv, from, i, &part); i++) {
+				const int result = lower_class(lower, step, value, &part, &y, &x, err);
+
+				if (result)
+					return result;
+			}
 		}
 	}
 	return 0;

@@ -24,6 +24,19 @@ int lower_check_conv(const struct lower *lower, int node, int64_t samples, int64
 	return lower_check(lower, node, "length of a sum", k_total, 0, K_TOTAL_MAX, err);
 }
 
+bool lower_part_of(const struct net_node *conv, const struct step *from, int i, struct lower_part *part)
+{
+	const int groups = conv->conv.groups;
+	const int64_t in = conv->in.channels / groups, out = conv->out.channels / groups, group = groups > 1 ? from->channel_lo / out + i : i;
+
+	*part = (struct lower_part){.in_lo = group * in, .in_hi = (group + 1) * in, .out_lo = group * out, .out_hi = (group + 1) * out};
+	if (groups > 1)
+		return part->out_hi <= from->channel_hi;
+	part->out_lo = from->channel_lo;
+	part->out_hi = from->channel_hi;
+	return i == 0;
+}
+
 struct lower_span lower_span(const struct slab *slab, const struct op *op, int64_t row_first, int64_t row_step, int64_t reach_lo,
 			     int64_t reach_hi, int64_t height)
 {

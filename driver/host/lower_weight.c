@@ -47,7 +47,7 @@ static void go_on(struct op *op, const struct step *from, int64_t first, int64_t
 	lower_access(op, DEPEND_BUFFER, true, first, last);
 }
 
-int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
+static int lower_weight_part(struct lower *lower, int step, const struct lower_part *part, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
 	const struct net_node *conv = &lower->program->net->nodes[from->node];
@@ -57,15 +57,13 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 	const int64_t rows = from->hi - from->lo;
 	const int64_t filter = net_conv_weights(conv) / conv->out.channels;
 	const int64_t reach = (int64_t)conv->conv.dilation_h * (conv->conv.kernel_h - 1);
-	const int64_t channels = conv->in.channels;
-	struct gemm_fetch b = lower_im2col(x, conv, from->sample_first, from->lo, from->sample_count, rows, channels);
+	const int64_t channels = lower_in_channels(part);
+	struct gemm_fetch b = lower_im2col(x, conv, part, from->sample_first, from->lo, from->sample_count, rows, channels);
 	const int64_t b_first = b.base;
-	int result = lower_check_conv(lower, from->node, from->sample_count, pixels_of(from, conv), err);
+	int result = 0;
 
 	b.mode = FETCH_K_OVER_PIXELS;
-	for (int64_t k = from->channel_lo; k < from->channel_hi; k++)
-		lower->cuts[from->node][k] = from->cut;
-	for (int64_t m = from->channel_lo; !result && m < from->channel_hi; m += lower->params.acc_rows)
+	for (int64_t m = part->out_lo; !result && m < part->out_hi; m += lower->params.acc_rows)
 		for (int64_t n = 0; !result && n < filter; n += lower->params.cols) {
 			struct op *op = lower_push(lower, step, OP_WEIGHT_GRADIENT, err);
 			const int64_t tap = n / channels;
@@ -73,7 +71,7 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 			if (!op)
 				return WC_ERR_SYSTEM;
 			op->value = (struct value){.kind = SLAB_WGRAD, .node = from->node, .stage = from->cut, .core = op->core};
-			set_tile(op, from, conv, m, min64(from->channel_hi - m, lower->params.acc_rows));
+			set_tile(op, from, conv, m, min64(part->out_hi - m, lower->params.acc_rows));
 			op->n_first = (int)n;
 			op->n_count = (int)min64(filter - n, lower->params.cols);
 			const struct gemm_fetch a = channels_of_pixels(dy, conv, from, op);
@@ -82,7 +80,7 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 			b.tap_x_start = tap % conv->conv.kernel_w;
 			b.chan_start = n % channels;
 			b.base = b_first + b.tap_y_start * conv->conv.dilation_h * (int64_t)x->pitch_bytes +
-				 b.tap_x_start * conv->conv.dilation_w * 2 * channels;
+				 b.tap_x_start * conv->conv.dilation_w * 2 * conv->in.channels;
 			const int64_t first = slab_channel(sums, (int)m, filter, 4) + 4 * n;
 			const int64_t last = slab_channel(sums, (int)m + op->m_count - 1, filter, 4) + 4 * (n + op->n_count);
 			const struct gemm_walk out = {
@@ -103,7 +101,21 @@ int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
 	return result;
 }
 
-// A column of ones as the B operand: the same one for every pixel.
+int lower_weight_gradient(struct lower *lower, int step, struct wc_error *err)
+{
+	const struct step *from = &lower->program->steps[step];
+	const struct net_node *conv = &lower->program->net->nodes[from->node];
+	int result = lower_check_conv(lower, from->node, from->sample_count, pixels_of(from, conv), err);
+	struct lower_part part;
+
+	for (int k = from->channel_lo; k < from->channel_hi; k++)
+		lower->cuts[from->node][k] = from->cut;
+	for (int i = 0; !result && lower_part_of(conv, from, i, &part); i++)
+		result = lower_weight_part(lower, step, &part, err);
+	return result;
+}
+
+// A column of ones as the B operand: the same one for every pixel. All groups at once.
 int lower_bias_gradient(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
