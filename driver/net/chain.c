@@ -77,8 +77,6 @@ int net_require_device(const struct net *net, const char *who, struct wc_error *
 			return rc;
 		if (node->op == NET_ADAPTIVE_POOL)
 			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is an adaptive pool, which the device has not", who, node->name);
-		if (node->op == NET_CONV && node->conv.groups != 1)
-			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has %d groups, which the device has not", who, node->name, node->conv.groups);
 	}
 	return 0;
 }

@@ -28,10 +28,16 @@ static void count_weights(struct count *count, bool write, const struct net_node
 	count_kernel_rows(count, write, node, slice, element_bytes, (struct rows){ 0, node->conv.kernel_h });
 }
 
-// GEMM commands of m x n results.
-static void count_tiles(struct count *count, int64_t m, int64_t n)
+// GEMM commands of m x n results in each of some groups.
+static void count_tiles(struct count *count, int groups, int64_t m, int64_t n)
 {
-	count->account->commands += count->times * (uint64_t)div_up(m, count->acc_rows) * (uint64_t)div_up(n, count->schedule->cols);
+	count->account->commands += count->times * (uint64_t)groups * (uint64_t)div_up(m, count->acc_rows) * (uint64_t)div_up(n, count->schedule->cols);
+}
+
+// Groups in a slice of output channels. Of one group a slice may be a part, of several it has whole ones.
+static int slice_groups(const struct net_node *node, int channels)
+{
+	return node->conv.groups == 1 ? 1 : channels / (node->out.channels / node->conv.groups);
 }
 
 // A convolution's bias passes with each slice of its filters, its gradient with each slice of the sums.
@@ -57,8 +63,11 @@ void account_conv(struct count *count, const struct sched_statement *statement)
 		count_weights(count, false, node, slice, 2);
 		count_bias(count, false, node, slice, 2);
 	}
-	for (int lo = 0; lo < node->out.channels; lo += slice)
-		count_tiles(count, pixels, lo + slice < node->out.channels ? slice : node->out.channels - lo);
+	for (int lo = 0; lo < node->out.channels; lo += slice) {
+		const int channels = lo + slice < node->out.channels ? slice : node->out.channels - lo, groups = slice_groups(node, channels);
+
+		count_tiles(count, groups, pixels, channels / groups);
+	}
 	count->account->macs += count->times * (uint64_t)(pixels * net_conv_weights(node));
 }
 
@@ -79,7 +88,7 @@ static void count_classes(struct count *count, const struct net_node *node, stru
 					       residues(0, node->in.width, x, node->conv.stride_w);
 
 			if (gemm)
-				count_tiles(count, pixels, node->in.channels);
+				count_tiles(count, node->conv.groups, pixels, node->in.channels / node->conv.groups);
 			else
 				account_commands(count, pixels > 0);
 		}
@@ -95,7 +104,7 @@ void account_conv_gradient(struct count *count, int index, struct rows rows)
 	for (int lo = 0; lo < node->out.channels; lo += slice) {
 		// Each element of a fully connected layer's input has a sum over the outputs of its own.
 		for (int row = rows.lo; node->op == NET_FC && row < rows.hi; row++)
-			count_tiles(count, count->samples, (int64_t)node->in.width * node->in.channels);
+			count_tiles(count, 1, count->samples, (int64_t)node->in.width * node->in.channels);
 		if (node->op == NET_CONV)
 			count_classes(count, node, rows, true);
 	}
@@ -119,9 +128,9 @@ void account_accumulate(struct count *count, const struct sched_statement *state
 		count_bias(count, true, node, slice, 4);
 	}
 	for (int lo = 0; lo < node->out.channels; lo += slice) {
-		const int channels = lo + slice < node->out.channels ? slice : node->out.channels - lo;
+		const int channels = lo + slice < node->out.channels ? slice : node->out.channels - lo, groups = slice_groups(node, channels);
 
-		count_tiles(count, channels, vectors);
+		count_tiles(count, groups, channels / groups, vectors);
 		if (node->bias)
 			account_commands(count, 1 + div_up(channels, count->acc_rows));
 	}

@@ -153,9 +153,6 @@ static int check_network(struct parser *parser)
 
 		if (node->op == NET_ADAPTIVE_POOL)
 			return parser_fail(parser, "node '%s' is of op %s, which the device has not: write 'accounting paper'", node->name, net_op_name(node->op));
-		if (node->op == NET_CONV && node->conv.groups != 1)
-			return parser_fail(parser, "node '%s' has %d groups, which the device has not: write 'accounting paper'", node->name,
-					   node->conv.groups);
 	}
 	return 0;
 }

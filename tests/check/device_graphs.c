@@ -239,12 +239,52 @@ static const char pools[] =
 	"load act:input=3:6\n"
 	"accumulate c=3:6\n";
 
+// Bytes of a row: image 48; c0, a, r and d 96; r's mask 48 bits, 16; gp 32. Filters of a have 36 weights, of d 9.
+static const char groups_net[] =
+	"name: grp\ninput: {height: 6, width: 6, channels: 4}\nnodes:\n"
+	"  - {name: c0, op: conv, channels: 8, kernel: 1}\n"
+	"  - {name: a, op: conv, channels: 16, kernel: 3, stride: 2, pad: 1, groups: 2, bias: true}\n"
+	"  - {name: r, op: relu}\n"
+	"  - {name: d, op: conv, channels: 16, kernel: 3, pad: 1, groups: 16}\n"
+	"  - {name: gp, op: global_pool}\n"
+	"  - {name: loss, op: loss}\n";
+
+static const char groups[] =
+	"schedule 1\nnet grp\nbatch 3\narray 4x4\nbuffer 16384\nbus 16\n"
+	"group forward c0 gp\nsub_batch 2\nweight a streamed slice 8\nweight d streamed slice 8\n"
+	"strip 0\n"
+	"load act:input=0:6\n"
+	"compute act:c0=0:6\n"
+	"store act:c0=0:6\n"
+	"compute act:a=0:3\n"
+	"compute act:r=0:3 mask\n"
+	"store mask:r=0:3\n"
+	"store act:r=0:3\n"
+	"compute act:d=0:3\n"
+	"compute act:gp=0:1\n"
+	"store act:gp=0:1\n"
+	"group backward c0 gp\nsub_batch 2\nwgrad a streamed slice 8\nwgrad d resident\n"
+	"strip 0\n"
+	"load grad:gp=0:1\n"
+	"compute grad:d=0:3\n"
+	"load act:r=0:3\n"
+	"accumulate d=0:3\n"
+	"compute grad:r=0:3\n"
+	"load mask:r=0:3\n"
+	"compute grad:a=0:3 mask\n"
+	"load act:c0=0:6\n"
+	"accumulate a=0:3\n"
+	"compute grad:c0=0:6\n"
+	"load act:input=0:6\n"
+	"accumulate c0=0:6\n";
+
 const struct graph_case device_cases[DEVICE_COUNT] = {
 	[DEVICE_RESIDUAL] = {"residual", residual_net, residual},
 	[DEVICE_CONCAT] = {"concat", concat_net, concat},
 	[DEVICE_NORM_STRIPS] = {"norm strips", device_norm_strips_net, device_norm_strips},
 	[DEVICE_SLICES] = {"slices", slices_net, slices},
 	[DEVICE_POOLS] = {"pools", pools_net, pools},
+	[DEVICE_GROUPS] = {"groups", groups_net, groups},
 };
 
 int device_check(const struct graph_case *graph, const char *text, struct check_result *result)

@@ -18,7 +18,8 @@ static uint64_t pieces(const struct graph_machine *machine, int count, uint64_t 
 
 static int filter(const struct net_node *node)
 {
-	return node->op == NET_FC ? node->in.height * node->in.width * node->in.channels : node->conv.kernel_h * node->conv.kernel_w * node->in.channels;
+	return node->op == NET_FC ? node->in.height * node->in.width * node->in.channels
+				  : node->conv.kernel_h * node->conv.kernel_w * node->in.channels / node->conv.groups;
 }
 
 // The slice that begins at a channel; 0 channels behind the last.

@@ -192,3 +192,31 @@ Test(device_counts, pools_block_by_block)
 		.macs = 2 * (2 * (144 + 2 * 36) + 2 * 36),
 	});
 }
+
+// Of 3 samples: image 864, c0 1728, r 864, its mask 144, gp 96. Parameters, fp16 and fp32: c0 64, 128; a 1152, 2304 and biases of 32, 64; d 288, 576.
+enum { GROUPS_SUMS = 128 + 2304 + 64, GROUPS_ALL = GROUPS_SUMS + 576 };
+
+Test(device_counts, groups_of_convolutions)
+{
+	expect(DEVICE_GROUPS, &(struct want){
+		.bytes = {
+			[WC_CLASS_ACTIVATION] = {864 + 1728 + 96, 1728 + 864 + 96},
+			[WC_CLASS_GRADIENT] = {96, 96},
+			[WC_CLASS_MASK] = {144, 144},
+			// Two iterations forward, a with its bias, and backward without c0.
+			[WC_CLASS_WEIGHT] = {2 * (64 + 1152 + 32 + 288) + 2 * (1152 + 288), 64 + 1152 + 32 + 288},
+			[WC_CLASS_WEIGHT_GRADIENT] = {GROUPS_SUMS + GROUPS_ALL, 2 * GROUPS_SUMS + 576},
+			[WC_CLASS_OPTIMIZER] = {2 * GROUPS_ALL, 2 * GROUPS_ALL},
+			[WC_CLASS_IO] = {2 * 864 + 16, 16},
+		},
+		// Forward, an iteration: input 1, c0 1 + 2 + 1, a two slices of 2 moves, the bias in fp32 and one group of 2 tiles, r 1 + 2, d two slices of 1 and
+		// 8 groups, gp 2. Backward: gp 1 + 1, r 1, d 16 groups of 3 tiles, its input's part 1 and 16, r 1 + 1, c0 1, a two slices of 2 moves, 9 tiles and
+		// 2 for the bias, its input's part 1 and 2 groups of four classes, input 1, c0 2; in the second iteration sums are read, 4 + 1; d's sums 1. The
+		// update takes 512 parameters at a time: 1, 2, 1, 1.
+		.commands = 2 * 38 + 2 * 109 + 5 + 1 + 7 + 5 * 5,
+		.peak = 512 * 18, .group = -1, .strip = -1, .statement = -1,
+		// Image, c0, r, mask and the output or its gradient, parameters.
+		.footprint = 864 + 1728 + 864 + 144 + 96 + (64 + 3 * 128) + (1152 + 3 * 2304) + (32 + 3 * 64) + (288 + 3 * 576),
+		.macs = 3 * (2 * (1152 + 5184 + 1296) + 5184 + 1296),
+	});
+}

@@ -87,6 +87,9 @@ static const struct fault {
 	{"a gradient of some rows stored", DEVICE_NORM_STRIPS, "store grad:g0=0:4\n", 0, "store grad:g0=1:4\n", CHECK_NOT_STORED, 3, 0, 0},
 	// Form.
 	{"a slice that is no multiple of the array", DEVICE_SLICES, "weight sc streamed slice 4", 0, "weight sc streamed slice 3", CHECK_FORM, 1, 0, 5},
+	{"a slice that cuts a group", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "wgrad a streamed slice 4", CHECK_FORM, 1, END, END},
+	{"a group's data gradient in slices", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "weight a streamed slice 8", CHECK_FORM, 1, 0, 9},
+	{"a depthwise data gradient in slices", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "weight d streamed slice 8", CHECK_FORM, 1, 0, 4},
 	{"resident sums that nothing makes", DEVICE_NORM_STRIPS, "group backward c0 g0\nsub_batch 3\n", 0, "group backward c0 g0\nsub_batch 3\nwgrad g0 resident\n", CHECK_FORM, 3,
 	 END, END},
 	{"a layer outside its group", DEVICE_NORM_STRIPS, "group backward c0 g0", 0, "group backward c0 c0", CHECK_FORM, 3, 0, 2},

@@ -70,6 +70,11 @@ Test(device_mutations, pools)
 	mutate_many(DEVICE_POOLS, 600);
 }
 
+Test(device_mutations, groups)
+{
+	mutate_many(DEVICE_GROUPS, 600);
+}
+
 // The unchanged schedules, and the interpreter itself: it must find each right and agree on the occupancy.
 Test(device_mutations, the_unchanged_schedules_agree)
 {

@@ -66,10 +66,6 @@ Test(form, what_the_device_has_not_is_refused_without_a_verdict)
 	cr_assert_eq(result.violation.kind, CHECK_NONE);
 	cr_assert_not_null(strstr(err.text, "'relu1' of op adaptive_pool"), "%s", err.text);
 	net.nodes[RELU1].op = NET_RELU;
-	net.nodes[CONV2].conv.groups = 2;
-	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
-	cr_assert_not_null(strstr(err.text, "'conv2' of 2 groups"), "%s", err.text);
-	net.nodes[CONV2].conv.groups = 1;
 	cr_assert_eq(schedule_check_with(&schedule, &net, &(struct check_options){.loss = true}, &result, &err), WC_ERR_INPUT);
 	cr_assert_eq(result.violation.kind, CHECK_NONE);
 	cr_assert_not_null(strstr(err.text, "has no loss node"), "%s", err.text);

@@ -127,8 +127,8 @@ Test(usage, bad_options_are_refused)
 		{"nets vgg16 --image 0", "--image: 0 is out of range"},
 		{"nets vgg16 --image x", "--image: 'x' is not a number"},
 		{"nets vgg16 --image 31", "node 'pool5'"},
-		{"plan mobilenet-v1 --accounting device", "node 'conv2.dw' has 32 groups, which the device has not"},
-		{"run --backend model --net mobilenet-v1", "node 'conv2.dw' has 32 groups"},
+		{"plan vgg16 --image 32 --accounting device", "node 'adapt' is an adaptive pool, which the device has not"},
+		{"run --backend model --net data/adaptive.yaml", "node 'pool1' is an adaptive pool, which the device has not"},
 		{"check --net resnet8 data/small.schedule", "for network 'small', not for 'resnet8'"},
 		{"version 2", "unexpected argument '2'"},
 	};

@@ -66,11 +66,26 @@ void common_random_net(struct net *net, struct random *random)
 	tests_net(net, yaml);
 }
 
+// One group, some, or, if the numbers of channels allow it, one for each channel of the input.
+static int random_groups(struct random *random, int channels, int before)
+{
+	switch (random_below(random, 4)) {
+	case 0:
+		return 2;
+	case 1:
+		return 4;
+	case 2:
+		return channels % before ? 1 : before;
+	default:
+		return 1;
+	}
+}
+
 void common_random_graph(struct net *net, struct random *random)
 {
 	static const char *const kinds[] = { "relu", "relu", "gn", "gn", "pool", "average", "none" };
 	char yaml[8192], *end = yaml + sizeof(yaml), *at = yaml;
-	int size = 8 + random_below(random, 24), channels = 4;
+	int size = 8 + random_below(random, 24), channels = 4, before = 0; // of the image 3, which no group divides
 
 	at += snprintf(at, (size_t)(end - at), "name: graph\ninput: {height: %d, width: 6, channels: 3}\nnodes:\n", size);
 	for (int i = 1, blocks = 1 + random_below(random, 6); i <= blocks; i++) {
@@ -79,8 +94,9 @@ void common_random_graph(struct net *net, struct random *random)
 
 		channels = 4 * (1 + random_below(random, 4));
 		at += snprintf(at, (size_t)(end - at),
-			       "  - {name: c%d, op: conv, channels: %d, kernel: [%d, 1], stride: [%d, 1], pad: [%d, 0], bias: %s}\n", i, channels, kernel, stride,
-			       kernel / 2, random_below(random, 2) ? "true" : "false");
+			       "  - {name: c%d, op: conv, channels: %d, kernel: [%d, 1], stride: [%d, 1], pad: [%d, 0], bias: %s, groups: %d}\n", i, channels, kernel,
+			       stride, kernel / 2, random_below(random, 2) ? "true" : "false", before ? random_groups(random, channels, before) : 1);
+		before = channels;
 		size = (size + 2 * (kernel / 2) - kernel) / stride + 1;
 		if (!strcmp(kind, "gn"))
 			at += snprintf(at, (size_t)(end - at), "  - {name: n%d, op: gn, group_channels: 4}\n", i);
@@ -97,8 +113,10 @@ void common_random_graph(struct net *net, struct random *random)
 			continue;
 		// Two readers, whose outputs are joined.
 		at += snprintf(at, (size_t)(end - at), "  - {name: k%d, op: conv, channels: %d, kernel: [1, 1]}\n", i, channels);
-		at += snprintf(at, (size_t)(end - at), "  - {name: a%d, op: conv, input: k%d, channels: %d, kernel: [3, 1], pad: [1, 0]}\n", i, i, channels);
-		at += snprintf(at, (size_t)(end - at), "  - {name: j%d, op: %s, inputs: [a%d, k%d]}\n", i, random_below(random, 2) ? "add" : "concat", i, i);
+		at += snprintf(at, (size_t)(end - at), "  - {name: a%d, op: conv, input: k%d, channels: %d, kernel: [3, 1], pad: [1, 0], groups: %d}\n", i, i,
+			       channels, random_groups(random, channels, channels));
+		before = random_below(random, 2) ? channels : 2 * channels;
+		at += snprintf(at, (size_t)(end - at), "  - {name: j%d, op: %s, inputs: [a%d, k%d]}\n", i, before == channels ? "add" : "concat", i, i);
 	}
 	at += snprintf(at, (size_t)(end - at), "  - {name: mean, op: global_pool}\n  - {name: fc, op: fc, units: 5}\n  - {name: loss, op: loss}\n");
 	tests_net(net, yaml);

@@ -215,7 +215,7 @@ Test(graph, vgg_small_is_proven_under_every_planner)
 // At full size, one sample.
 Test(graph, large_networks_are_proven)
 {
-	static const char *const planners[] = { "baseline", "mbs2", "hybrid", "2ps-h" }, *const nets[] = { "resnet50", "vgg16" };
+	static const char *const planners[] = { "baseline", "mbs2", "hybrid", "2ps-h" }, *const nets[] = { "resnet50", "vgg16", "mobilenet-v1" };
 	const struct plan_options options = { .batch = 1, .cores = 1, .rows = 128, .cols = 128, .acc_rows = 256, .buffer_bytes = 10 << 20,
 					      .bus_bytes = 128, .accounting = SCHED_DEVICE };
 

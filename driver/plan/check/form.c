@@ -14,9 +14,6 @@ static int form_network(struct check_state *state)
 		if (node->op == NET_ADAPTIVE_POOL)
 			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of op %s: the device has none",
 				       node->name, net_op_name(node->op));
-		if (node->op == NET_CONV && node->conv.groups != 1)
-			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of %d groups: the device has none",
-				       node->name, node->conv.groups);
 	}
 	if (state->options.loss && net->nodes[net->node_count - 1].op != NET_LOSS)
 		return wc_fail(state->err, WC_ERR_INPUT, "cannot check the loss of network '%s': it has no loss node", net->name);
@@ -52,7 +49,7 @@ int check_form_header(struct check_state *state)
 	return 0;
 }
 
-// A slice, of filters and of biases, starts where a beat starts.
+// A slice, of filters and of biases, starts where a beat starts, and where a group of the convolution does.
 static int form_slice(struct check_state *state, int node, const struct sched_policy *policy, const char *word, int element_bytes)
 {
 	const struct net_node *named = &state->net->nodes[node];
@@ -64,6 +61,9 @@ static int form_slice(struct check_state *state, int node, const struct sched_po
 		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d': gamma and beta pass whole", word, named->name, policy->slice);
 	if (policy->resident || policy->slice == 0 || policy->slice >= named->out.channels)
 		return 0;
+	if (named->conv.groups > 1 && policy->slice % (named->out.channels / named->conv.groups) != 0)
+		return check_fail(state, CHECK_FORM, node, "'%s %s slice %d' cuts a group: each of its %d groups has %d output channels", word, named->name,
+				  policy->slice, named->conv.groups, named->out.channels / named->conv.groups);
 	bias_bytes = (uint64_t)policy->slice * (uint64_t)element_bytes;
 	bytes = bias_bytes * check_filter(named);
 	if (bytes % state->schedule->bus_bytes != 0)

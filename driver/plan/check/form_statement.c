@@ -223,12 +223,17 @@ static int form_blocked(struct check_state *state, const struct sched_statement 
 			  statement->lo, statement->hi, height);
 }
 
-// A data gradient that sums over slices of output channels cuts K where the array does.
+// A data gradient that sums over slices of output channels cuts K where the array does. Several groups have no such sums.
 static int form_sliced(struct check_state *state, const struct sched_statement *statement, int node)
 {
 	int slice = check_group(state)->weight[node].slice;
 
-	if (state->paper || !state->step.backward || !check_is_sliced(state, node) || slice % state->schedule->rows == 0)
+	if (state->paper || !state->step.backward || !check_is_sliced(state, node))
+		return 0;
+	if (state->net->nodes[node].conv.groups > 1)
+		return check_fail(state, CHECK_FORM, statement->node, "a data gradient in slices of %d channels of '%s', which has %d groups", slice,
+				  name_of(state, node), state->net->nodes[node].conv.groups);
+	if (slice % state->schedule->rows == 0)
 		return 0;
 	return check_fail(state, CHECK_FORM, statement->node, "a data gradient in slices of %d channels of '%s', not a multiple of the array's %d rows", slice,
 			  name_of(state, node), state->schedule->rows);

@@ -51,6 +51,12 @@ void check_move_sums(struct check_state *state, int node, int slice, enum check_
 	}
 }
 
+// The groups of a slice, each of which has tiles of its own. Where there is one, the slice may be a part of it.
+static uint64_t slice_groups(const struct net_node *node, int channels)
+{
+	return node->conv.groups > 1 ? (uint64_t)channels * (uint64_t)node->conv.groups / (uint64_t)node->out.channels : 1;
+}
+
 void check_traffic_forward(struct check_state *state, const struct sched_statement *statement, const struct check_iterations *run)
 {
 	const struct sched_policy *weight = &check_group(state)->weight[statement->node];
@@ -60,8 +66,11 @@ void check_traffic_forward(struct check_state *state, const struct sched_stateme
 
 	if (!weight->resident)
 		check_move_weights(state, statement->node, weight->slice, run->times);
-	for (int i = 0; (channels = check_slice_channels(node, working_slice(weight), i)) > 0; i++)
-		check_commands(state, run->times * check_tiles(pixels, CHECK_ACC_ROWS) * check_tiles((uint64_t)channels, state->schedule->cols));
+	for (int i = 0; (channels = check_slice_channels(node, working_slice(weight), i)) > 0; i++) {
+		uint64_t groups = slice_groups(node, channels), columns = (uint64_t)channels / groups;
+
+		check_commands(state, run->times * groups * check_tiles(pixels, CHECK_ACC_ROWS) * check_tiles(columns, state->schedule->cols));
+	}
 }
 
 // Bytes of `channels` filters that a data gradient reads: of a fully connected layer's, if the filters of an image row are whole beats, those of
@@ -78,7 +87,7 @@ static uint64_t gradient_filters(const struct check_state *state, const struct n
 // Tiles of all residue classes, with one slice of output channels; of a fully connected layer, of each row of the image.
 static uint64_t gradient_tiles(const struct check_state *state, const struct net_node *node, const struct sched_statement *statement, uint64_t samples)
 {
-	int stride_h = node->conv.stride_h, stride_w = node->conv.stride_w;
+	int stride_h = node->conv.stride_h, stride_w = node->conv.stride_w, groups = node->conv.groups;
 	uint64_t tiles = 0;
 
 	if (node->op == NET_FC)
@@ -90,7 +99,8 @@ static uint64_t gradient_tiles(const struct check_state *state, const struct net
 			uint64_t rows = (uint64_t)check_class_size(statement->lo, statement->hi, stride_h, y);
 			uint64_t pixels = samples * rows * (uint64_t)check_class_size(0, node->in.width, stride_w, x);
 
-			tiles += check_tiles(pixels, CHECK_ACC_ROWS) * check_tiles((uint64_t)node->in.channels, state->schedule->cols);
+			tiles += (uint64_t)groups * check_tiles(pixels, CHECK_ACC_ROWS) *
+				 check_tiles((uint64_t)(node->in.channels / groups), state->schedule->cols);
 		}
 	}
 	return tiles;
@@ -125,11 +135,11 @@ void check_traffic_accumulate(struct check_state *state, const struct sched_stat
 		check_move_sums(state, statement->node, wgrad->slice, CHECK_WRITE, run->times);
 	}
 	for (int i = 0; (channels = check_slice_channels(node, working_slice(wgrad), i)) > 0; i++) {
-		uint64_t rows = check_tiles((uint64_t)channels, CHECK_ACC_ROWS);
+		uint64_t groups = slice_groups(node, channels), rows = check_tiles((uint64_t)channels / groups, CHECK_ACC_ROWS);
 
-		check_commands(state, run->times * rows * check_tiles(check_filter(node), state->schedule->cols));
+		check_commands(state, run->times * groups * rows * check_tiles(check_filter(node), state->schedule->cols));
 		if (node->bias)
-			check_commands(state, run->times * (1 + rows));
+			check_commands(state, run->times * (1 + check_tiles((uint64_t)channels, CHECK_ACC_ROWS)));
 	}
 }
 

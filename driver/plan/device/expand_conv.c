@@ -12,6 +12,24 @@ static int slice_end(const struct net_node *conv, struct sched_policy policy, in
 	return lo + policy.slice;
 }
 
+static bool is_sliced(const struct net_node *conv, struct sched_policy policy)
+{
+	return policy.slice && policy.slice < conv->out.channels;
+}
+
+// A slice has whole groups of the convolution.
+static int check_slice(struct expansion *x, int node, struct sched_policy policy)
+{
+	const struct net_node *conv = &x->net->nodes[node];
+	const int channels = conv->out.channels / conv->conv.groups;
+	char where[200];
+
+	if (conv->conv.groups == 1 || !is_sliced(conv, policy) || policy.slice % channels == 0)
+		return 0;
+	return wc_fail(x->err, WC_ERR_INPUT, "%s: a slice of %d channels cuts a group of '%s', each of which has %d", expand_group_text(x, where, sizeof(where)),
+		       policy.slice, conv->name, channels);
+}
+
 // A slice of weights with the bias as it comes and, while the slice is worked on, in fp32; of sums with the bias's gradient. -1: none.
 struct slice {
 	int filters, bias, wide;
@@ -84,8 +102,10 @@ static struct slice add_slice(struct expansion *x, struct stream *stream, int lo
 
 static int stream_begin(struct expansion *x, struct stream *stream, enum slab_kind kind, int node, bool load, bool bias)
 {
-	int rc = 0;
+	int rc = check_slice(x, node, kind == SLAB_WEIGHT ? x->group->weight[node] : x->group->wgrad[node]);
 
+	if (rc)
+		return rc;
 	*stream = (struct stream){ .kind = kind, .node = node, .load = load, .bias = bias && x->net->nodes[node].bias, .taps = stream->taps, .before = no_slice };
 	stream->now = add_slice(x, stream, 0, &rc);
 	if (!rc)
@@ -182,10 +202,14 @@ int expand_conv_gradient(struct expansion *x, struct step step)
 {
 	const struct net_node *node = &x->net->nodes[step.node];
 	const struct sched_policy policy = x->group->weight[step.node];
+	char where[200];
 	int rc = 0;
 
 	step.operand = x->resident_weight[step.node];
-	if (step.operand < 0 && policy.slice && policy.slice < node->out.channels)
+	if (step.operand < 0 && is_sliced(node, policy) && node->conv.groups > 1)
+		return wc_fail(x->err, WC_ERR_INPUT, "%s: a data gradient in slices of %d channels of '%s', which has %d groups",
+			       expand_group_text(x, where, sizeof(where)), policy.slice, node->name, node->conv.groups);
+	if (step.operand < 0 && is_sliced(node, policy))
 		return sliced_gradient(x, step);
 	if (step.operand < 0) {
 		step.operand = expand_filter_slab(x, SLAB_WEIGHT, step.node, (struct rows){ 0, node->out.channels },

@@ -77,12 +77,14 @@ static int count_uses(const struct planner *planner, const struct sched_group *g
 }
 
 // Output channels at whose multiples a slice may end: a data gradient's chunks of K, and, unless they are to be narrow, what fills the
-// array's columns (weights) or rows (sums).
-static int slice_side(const struct planner *planner, bool sums, bool gradient, bool narrow)
+// array's columns (weights) or rows (sums). Of several groups those of one, which alone fills the array.
+static int slice_side(const struct planner *planner, const struct net_node *conv, bool sums, bool gradient, bool narrow)
 {
 	const struct plan_options *options = planner->options;
 	const int side = narrow ? 1 : sums ? options->rows : options->cols;
 
+	if (conv->conv.groups > 1)
+		return conv->out.channels / conv->conv.groups;
 	return gradient && !sums ? lcm(side, options->rows) : side;
 }
 
@@ -98,8 +100,8 @@ static void add_operand(struct planner *planner, struct sched_group *group, int 
 	if (!operand.passes)
 		return;
 	operand.bytes = (uint64_t)net_parameters(of) * (sums ? 4 : 2);
-	if (of->op != NET_GN && (sums || !gradient || planner->sliced_gradients))
-		operand.unit = slice_unit(planner, of, sums ? 4 : 2, slice_side(planner, sums, gradient, narrow));
+	if (of->op != NET_GN && (sums || !gradient || (planner->sliced_gradients && of->conv.groups == 1)))
+		operand.unit = slice_unit(planner, of, sums ? 4 : 2, slice_side(planner, of, sums, gradient, narrow));
 	// Largest saving first: a pass over sums that are streamed reads and writes.
 	for (; at > 0 && operands[at - 1].bytes < operand.bytes; at--)
 		operands[at] = operands[at - 1];
