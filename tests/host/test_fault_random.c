@@ -16,6 +16,12 @@ static const char net_yaml[] = "name: t\ninput: {height: 9, width: 7, channels: 
 			       "  - {name: c2, op: conv, channels: 10, kernel: [3, 2], pad: [1, 0], dilation: [1, 2]}\n  - {name: r2, op: relu}\n"
 			       "  - {name: c3, op: conv, channels: 6, kernel: 3, pad: 1, stride: 2}\n";
 
+// Two groups of several channels, a depthwise convolution, three groups with a stride.
+static const char groups_yaml[] = "name: g\ninput: {height: 9, width: 7, channels: 6}\nnodes:\n"
+				  "  - {name: c1, op: conv, channels: 12, kernel: 3, pad: 1, groups: 2}\n  - {name: r1, op: relu}\n"
+				  "  - {name: c2, op: conv, channels: 12, kernel: [3, 2], pad: [1, 0], groups: 12}\n  - {name: r2, op: relu}\n"
+				  "  - {name: c3, op: conv, channels: 18, kernel: 3, pad: 1, stride: 2, groups: 3}\n";
+
 static const char *const planners[] = {"baseline", "mbs", "overl", "2ps"};
 static const struct {
 	int rows, cols;
@@ -153,7 +159,7 @@ static int operand(struct rig *rig, const struct tiles *tiles, struct draw *draw
 
 enum strike { STRIKE_WEIGHT, STRIKE_ACCUMULATOR, STRIKE_OPERAND };
 
-static void strike_everywhere(enum strike strike, uint64_t otherwise)
+static void strike_everywhere(const char *yaml, enum strike strike, uint64_t otherwise)
 {
 	const uint64_t seed = tests_seed("tests/host/test_fault_random", otherwise);
 	const int rounds = getenv("WC_LONG") ? 200 : 12;
@@ -164,7 +170,7 @@ static void strike_everywhere(enum strike strike, uint64_t otherwise)
 		for (size_t a = 0; a < sizeof(arrays) / sizeof(*arrays); a++) {
 			struct rig rig;
 
-			rig_start(&rig, net_yaml, planners[p], arrays[a].rows, arrays[a].cols, 3, 16384, 16, seed);
+			rig_start(&rig, yaml, planners[p], arrays[a].rows, arrays[a].cols, 3, 16384, 16, seed);
 			cr_assert(rig.planned);
 			rig.options.device.overlap = false;
 			find_tiles(&tiles, &rig);
@@ -184,15 +190,18 @@ static void strike_everywhere(enum strike strike, uint64_t otherwise)
 
 Test(fault_random, weight_registers)
 {
-	strike_everywhere(STRIKE_WEIGHT, 1);
+	strike_everywhere(net_yaml, STRIKE_WEIGHT, 1);
+	strike_everywhere(groups_yaml, STRIKE_WEIGHT, 4);
 }
 
 Test(fault_random, accumulators)
 {
-	strike_everywhere(STRIKE_ACCUMULATOR, 2);
+	strike_everywhere(net_yaml, STRIKE_ACCUMULATOR, 2);
+	strike_everywhere(groups_yaml, STRIKE_ACCUMULATOR, 5);
 }
 
 Test(fault_random, operands_in_the_buffer)
 {
-	strike_everywhere(STRIKE_OPERAND, 3);
+	strike_everywhere(net_yaml, STRIKE_OPERAND, 3);
+	strike_everywhere(groups_yaml, STRIKE_OPERAND, 6);
 }
