@@ -54,6 +54,17 @@ Test(run, several_schedules_agree_side_by_side)
 	command_release(&command);
 }
 
+// Depthwise convolutions at full size: a whole training step.
+Test(run, mobilenet)
+{
+	struct command command;
+
+	command_run(&command, "run --net mobilenet-v1 --backend model --schedule mbs2 --batch 1 --array 32x32 --buffer 1MiB");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	cr_expect(strstr(command.out, "all equal to the golden model; DRAM bytes equal to the prediction"), "%s", command.out);
+	command_release(&command);
+}
+
 Test(run, a_mismatch_is_reported_and_its_rerun_line_repeats_it)
 {
 	struct command first, again;
