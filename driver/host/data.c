@@ -197,7 +197,7 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	const struct net_node *conv = &data->net->nodes[node];
 	const uint64_t count = (uint64_t)net_conv_weights(conv);
 	const uint64_t dims[4] = {(uint64_t)conv->out.channels, (uint64_t)conv->conv.kernel_h, (uint64_t)conv->conv.kernel_w,
-				  (uint64_t)conv->in.channels};
+				  (uint64_t)(conv->in.channels / conv->conv.groups)};
 	char paths[2][4096];
 
 	if (!options->weights)

@@ -89,7 +89,8 @@ uint64_t diagnose_buffer_address(const struct program *program, const struct sla
 
 	if (value_is_filters(slab->kind)) {
 		const int64_t filter = net_conv_weights(of) / of->out.channels / of->conv.kernel_h * (slab->tap_hi - slab->tap_lo);
-		const int64_t tap = ((element->r - slab->tap_lo) * of->conv.kernel_w + element->s) * (int64_t)of->in.channels + element->c;
+		const int64_t channels = of->in.channels / of->conv.groups;
+		const int64_t tap = ((element->r - slab->tap_lo) * of->conv.kernel_w + element->s) * channels + element->c;
 
 		return (uint64_t)(slab_channel(slab, element->k, filter, bytes) + tap * bytes);
 	}

@@ -140,7 +140,8 @@ static struct npy_array array_form(const struct net_node *of, enum parameter_arr
 	if (array != ARRAY_FILTERS)
 		return (struct npy_array){.type = forms[form].type, .dims = 1, .shape = {channels}};
 	return (struct npy_array){
-		.type = forms[form].type, .dims = 4, .shape = {channels, (uint64_t)of->conv.kernel_h, (uint64_t)of->conv.kernel_w, (uint64_t)of->in.channels},
+		.type = forms[form].type, .dims = 4, .shape = {channels, (uint64_t)of->conv.kernel_h, (uint64_t)of->conv.kernel_w,
+							   (uint64_t)(of->in.channels / of->conv.groups)},
 	};
 }
 

@@ -12,7 +12,7 @@ struct mismatch_element mismatch_element_at(const struct net *net, const struct 
 	struct mismatch_element element = {.value = *value, .sample = sample, .y = row, .vector = vector, .at = index};
 
 	if (value_is_filters(value->kind)) {
-		const uint64_t channels = (uint64_t)of->in.channels, kernel_w = (uint64_t)of->conv.kernel_w;
+		const uint64_t channels = (uint64_t)(of->in.channels / of->conv.groups), kernel_w = (uint64_t)of->conv.kernel_w;
 
 		element.c = (int)(index % channels);
 		element.s = (int)(index / channels % kernel_w);

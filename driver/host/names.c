@@ -53,7 +53,7 @@ static void describe_column(const struct net *net, bool mask, int node, uint32_t
 static void describe_weight(const struct net *net, int node, uint64_t element, char *text, size_t size)
 {
 	const struct net_node *conv = &net->nodes[node];
-	const uint64_t channels = (uint64_t)conv->in.channels;
+	const uint64_t channels = (uint64_t)(conv->in.channels / conv->conv.groups);
 	const uint64_t kernel_w = (uint64_t)conv->conv.kernel_w;
 	const uint64_t kernel_h = (uint64_t)conv->conv.kernel_h;
 

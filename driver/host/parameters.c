@@ -55,7 +55,7 @@ static struct npy_array array_header(const struct net_node *node, enum parameter
 		header.dims = 4;
 		header.shape[1] = (uint64_t)node->conv.kernel_h;
 		header.shape[2] = (uint64_t)node->conv.kernel_w;
-		header.shape[3] = (uint64_t)node->in.channels;
+		header.shape[3] = (uint64_t)(node->in.channels / node->conv.groups);
 	}
 	return header;
 }

@@ -144,6 +144,36 @@ Test(data, files_are_read_back_as_they_were_dumped)
 	discard(directory);
 }
 
+// Filters of a convolution with groups have its group's channels.
+Test(data, files_of_groups_are_read_back_as_they_were_dumped)
+{
+	static const char yaml[] = "name: t\ninput: {height: 6, width: 5, channels: 4}\nnodes:\n"
+				   "  - {name: c1, op: conv, channels: 6, kernel: [3, 2], groups: 2}\n"
+				   "  - {name: c2, op: conv, channels: 12, kernel: 2, groups: 6}\n";
+	const struct data_options seeded = {.seed = 9};
+	struct data_options files = {.seed = 10};
+	struct collect collect;
+	struct data data, again;
+	struct wc_error err;
+	struct net net;
+	char directory[256];
+
+	scratch(directory, sizeof(directory));
+	tests_net(&net, yaml);
+	cr_assert_eq(data_init(&data, &net, 2, &seeded, &err), 0, "%s", err.text);
+	cr_assert_eq(collect_init(&collect, &net, 2, &err), 0);
+	cr_assert_eq(collect_dump(&collect, &data, NULL, directory, &err), 0, "%s", err.text);
+	files.weights = directory;
+	cr_assert_eq(data_init(&again, &net, 2, &files, &err), 0, "%s", err.text);
+	for (int node = 1; node <= 2; node++)
+		cr_expect_arr_eq(data.weights[node], again.weights[node], (size_t)net_conv_weights(&net.nodes[node]) * 2);
+	data_release(&again);
+	collect_release(&collect);
+	data_release(&data);
+	net_release(&net);
+	discard(directory);
+}
+
 static void write_values(const char *path, enum npy_type type, const uint64_t shape[4], void *values)
 {
 	const struct npy_array array = {.type = type, .dims = 4, .shape = {shape[0], shape[1], shape[2], shape[3]}, .data = values};

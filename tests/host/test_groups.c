@@ -5,9 +5,10 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "driver/host/random.h"
-#include "rig.h"
+#include "find.h"
 #include "tests/seed.h"
 
 static const char *const planners[] = {"baseline", "il", "mbs-fs", "mbs1", "mbs2", "overl", "2ps", "overl-h", "2ps-h", "hybrid"};
@@ -138,4 +139,34 @@ Test(groups, the_rtl_agrees)
 		loss = rig.result.loss;
 		rig_stop(&rig);
 	}
+}
+
+// A weight by its output channel, its tap, and its channel within the group, in the mismatch as in the operand that the diagnosis names.
+Test(groups, weights_are_named_by_their_place_in_the_group)
+{
+	struct found found;
+	struct rig rig;
+
+	rig_start_text(&rig, sliced_net, sliced, 3);
+	rig.options.device.overlap = false;
+	// Group 1 of a, in the first cut: rows 8 to 15, flat (r, s, c) from 0, 8, 16 on; column 5 of the second tile is weight 13 of a filter of 3 x 3 x 2.
+	find_command(&found, &rig, OP_WEIGHT_GRADIENT, 32 * 2 + 3 + 1);
+	cr_assert_eq(rig.net.nodes[found.op.node].conv.groups, 4);
+	cr_assert(found.op.m_first == 8 && found.op.n_first == 8, "%d %d", found.op.m_first, found.op.n_first);
+	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .command = found.index, .row = 2, .column = 5, .bit = 29};
+	cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH);
+	cr_expect_eq(rig.result.mismatch.command, found.index);
+	cr_expect(rig.result.mismatch.element.k == 10 && rig.result.mismatch.element.r == 2 && rig.result.mismatch.element.s == 0 &&
+		  rig.result.mismatch.element.c == 1);
+	find_release(&found);
+	// Forward, the second slice: group 2 and 3, the tile of group 3; a PE's weight.
+	find_command(&found, &rig, OP_FORWARD, 1 + 3);
+	cr_assert(found.op.n_first == 24, "%d", found.op.n_first);
+	rig.options.fault.device = (struct wc_fault){.kind = WC_FAULT_WEIGHT, .command = found.index, .wave = 3, .row = 1, .column = 4, .bit = 14};
+	cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH);
+	cr_expect_eq(rig.result.diagnosis.stage, STAGE_PE);
+	// K step 13 again.
+	cr_expect(strstr(rig.result.diagnosis.text[2], "k 28 r 2 s 0 c 1"), "%s", rig.result.diagnosis.text[2]);
+	find_release(&found);
+	rig_stop(&rig);
 }
