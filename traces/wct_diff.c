@@ -13,7 +13,7 @@
 enum { GOT, EXPECTED, SIDES, OPCODES = 16 };
 
 // What must agree for two traces to be of the same run. Backend, arithmetic and the like may differ.
-static const char *const identity_keys[] = { "net", "batch", "schedule", "array", "buffer", "bus", "seed" };
+static const char *const identity_keys[] = { "net", "batch", "schedule", "array", "buffer", "bus", "seed", "cores" };
 
 // In which order events of one command explain each other.
 static const uint8_t kind_order[WCT_KIND_END] = {

@@ -80,6 +80,10 @@ static void describe(json_t *object, const struct run_job *job, const struct run
 	const uint64_t checked = result->counts.elements;
 	json_t *counters = json_object(), *digests = json_object();
 
+	if (job->device.kind == DEVICE_RTL) {
+		set_integer(object, "latency", job->device.rtl.latency_cycles);
+		json_object_set_new(object, "random_memory", json_boolean(job->device.rtl.random_memory));
+	}
 	json_object_set_new(object, "cycles", job->device.kind == DEVICE_RTL ? json_integer((json_int_t)result->cycles) : json_null());
 	set_integer(object, "commands", result->commands);
 	set_integer(object, "macs", result->macs);
@@ -214,10 +218,11 @@ json_t *run_one(const struct run_job *job, int index, struct expect *expect, run
 	struct run_result result = {0};
 	struct account account = {0};
 	struct wc_error err = {.text = ""};
-	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:i, s:i, s:I, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
+	json_t *object = json_pack("{s:o, s:o, s:s, s:o, s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:i, s:I, s:s}", "net", wct_json_text(job->net->name), "schedule", wct_json_text(name), "backend",
 				   job->device.kind == DEVICE_RTL ? "rtl" : "model", "array", json_sprintf("%dx%d", device->rows, device->cols), "arith",
 				   job->arith, "ports", (int)device->mem_ports, "cores", device->cores, "batch", job->data->batch,
-				   "buffer_bytes", (json_int_t)device->buffer_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
+				   "image", job->net->nodes[0].out.height, "mac_stages", device->mac_stages,
+				   "buffer_bytes", (json_int_t)device->buffer_bytes, "bus_bytes", (int)device->bus_bytes, "seed", (json_int_t)job->seed, "images", job->data->images_from);
 	char *waveform = NULL;
 	int status = run_outputs_make(&outputs, job->words, name, job->schedule_count > 1, &err);
 
