@@ -78,7 +78,7 @@ static double loss(json_t *object, size_t step)
 // Both directions: what one core has saved two go on from.
 Test(cores, train_and_save)
 {
-	static const char train[] = "train --net lenet --schedule mbs2 --batch 4 --buffer 64KiB --backend model --test 0 --json --steps";
+	static const char train[] = "train --net lenet --schedule mbs2 --batch 4 --buffer 64KiB --backend model --test 0 --lr-decay none --warmup 0 --json --steps";
 	char arguments[256];
 	json_t *one, *two, *rest;
 
