@@ -6,6 +6,8 @@
 #include "driver/net/net.h"
 
 enum { DEVICE_BYTES_MAX = 1 << 30, BUS_BYTES_MAX = 128 };
+// Of the fields of a command: rows or columns of a kernel, taps that an index of 8 bits tells apart, terms of a sum.
+enum { KERNEL_SIDE_MAX = 255, INDEX_TAPS_MAX = 256, SUM_MAX = 16777215 };
 
 // Bytes of one sample with every row rounded up to the widest bus.
 static int64_t sample_bytes(struct net_shape shape)
@@ -67,16 +69,63 @@ int net_require_chain(const struct net *net, const char *who, struct wc_error *e
 	return 0;
 }
 
+// The kernel of an fc or a global pool is its whole input.
+static int check_whole_input(const struct net_node *node, const char *who, struct wc_error *err)
+{
+	if (node->in.height <= KERNEL_SIDE_MAX && node->in.width <= KERNEL_SIDE_MAX)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op %s and reads an input of %dx%d, the device's limit is %d rows and %d columns", who,
+		       node->name, net_op_name(node->op), node->in.height, node->in.width, KERNEL_SIDE_MAX, KERNEL_SIDE_MAX);
+}
+
+static int check_sum(const struct net_node *node, const char *who, struct wc_error *err)
+{
+	const int64_t terms = (int64_t)node->in.height * node->in.width * node->in.channels;
+
+	if (terms <= SUM_MAX)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op fc and sums over %lld inputs, the device's limit is %d", who, node->name,
+		       (long long)terms, SUM_MAX);
+}
+
+static int check_taps(const struct net_node *node, const char *who, struct wc_error *err)
+{
+	const int taps = node->conv.kernel_h * node->conv.kernel_w;
+
+	if (taps <= INDEX_TAPS_MAX)
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is of op max_pool with a kernel of %dx%d, %d taps, the device's limit is %d taps", who,
+		       node->name, node->conv.kernel_h, node->conv.kernel_w, taps, INDEX_TAPS_MAX);
+}
+
+static int check_operator(const struct net_node *node, const char *who, struct wc_error *err)
+{
+	int rc;
+
+	switch (node->op) {
+	case NET_ADAPTIVE_POOL:
+		return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is an adaptive pool, which the device has not", who, node->name);
+	case NET_FC:
+		rc = check_whole_input(node, who, err);
+		return rc ? rc : check_sum(node, who, err);
+	case NET_GLOBAL_POOL:
+		return check_whole_input(node, who, err);
+	case NET_MAX_POOL:
+		return check_taps(node, who, err);
+	default:
+		return 0;
+	}
+}
+
 int net_require_device(const struct net *net, const char *who, struct wc_error *err)
 {
 	for (int i = 0; i < net->node_count; i++) {
-		const struct net_node *node = &net->nodes[i];
-		const int rc = check_bytes(node, who, err);
+		int rc = check_bytes(&net->nodes[i], who, err);
 
+		if (!rc)
+			rc = check_operator(&net->nodes[i], who, err);
 		if (rc)
 			return rc;
-		if (node->op == NET_ADAPTIVE_POOL)
-			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' is an adaptive pool, which the device has not", who, node->name);
 	}
 	return 0;
 }

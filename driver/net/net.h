@@ -107,7 +107,8 @@ int net_require_chain(const struct net *net, const char *who, struct wc_error *e
 // Whether it is such a chain, however large its tensors are.
 bool net_is_chain(const struct net *net);
 
-// The same for any network of what the device has: no adaptive pools.
+// The same for any network of what the device has: no adaptive pools, no fc or global pool of more than 255 rows or columns, no fc of more than
+// 16777215 inputs, no max pool of more than 256 taps.
 int net_require_device(const struct net *net, const char *who, struct wc_error *err);
 
 // Weights K (C / groups) R S of a convolution and multiply-accumulates of one sample's forward pass.

@@ -60,6 +60,76 @@ Test(chain, tensors_must_be_within_the_devices_reach)
 		  "node 'a': weight gradients take 2147483648 bytes, limit 1073741824");
 }
 
+static int require_device(const char *shape, const char *nodes, struct wc_error *err)
+{
+	struct net net;
+	char text[512];
+	int rc;
+
+	snprintf(text, sizeof(text), "name: n\ninput: {%s}\nnodes:\n%s", shape, nodes);
+	text_read(&net, text);
+	rc = net_require_device(&net, "device", err);
+	net_release(&net);
+	return rc;
+}
+
+static void fits(const char *shape, const char *nodes)
+{
+	struct wc_error err = {""};
+
+	cr_expect_eq(require_device(shape, nodes, &err), 0, "%s", err.text);
+}
+
+static void exceeds(const char *shape, const char *nodes, const char *words)
+{
+	struct wc_error err = {""};
+
+	cr_assert_eq(require_device(shape, nodes, &err), WC_ERR_INPUT, "accepted: %s\n%s", shape, nodes);
+	cr_expect_str_eq(err.text, words);
+}
+
+Test(chain, an_fc_on_the_device_has_at_most_255_rows_and_columns)
+{
+	static const char fc[] = "  - {name: f, op: fc, units: 2}\n";
+
+	fits("height: 255, width: 255, channels: 1", fc);
+	exceeds("height: 256, width: 8, channels: 1", fc,
+		"device: node 'f' is of op fc and reads an input of 256x8, the device's limit is 255 rows and 255 columns");
+	exceeds("height: 8, width: 257, channels: 1", fc,
+		"device: node 'f' is of op fc and reads an input of 8x257, the device's limit is 255 rows and 255 columns");
+}
+
+Test(chain, an_fc_on_the_device_sums_over_what_a_command_counts)
+{
+	static const char fc[] = "  - {name: f, op: fc, units: 1}\n";
+
+	fits("height: 255, width: 255, channels: 258", fc);
+	exceeds("height: 255, width: 255, channels: 259", fc,
+		"device: node 'f' is of op fc and sums over 16841475 inputs, the device's limit is 16777215");
+}
+
+Test(chain, a_max_pool_on_the_device_has_as_many_taps_as_an_index_tells_apart)
+{
+	fits("height: 64, width: 64, channels: 1", "  - {name: p, op: max_pool, kernel: 16}\n");
+	fits("height: 64, width: 64, channels: 1", "  - {name: p, op: max_pool, kernel: [4, 64]}\n");
+	fits("height: 64, width: 64, channels: 1", "  - {name: p, op: avg_pool, kernel: 64}\n");
+	exceeds("height: 64, width: 64, channels: 1", "  - {name: p, op: max_pool, kernel: 17}\n",
+		"device: node 'p' is of op max_pool with a kernel of 17x17, 289 taps, the device's limit is 256 taps");
+	exceeds("height: 64, width: 64, channels: 1", "  - {name: p, op: max_pool, kernel: [5, 64]}\n",
+		"device: node 'p' is of op max_pool with a kernel of 5x64, 320 taps, the device's limit is 256 taps");
+}
+
+Test(chain, a_global_pool_on_the_device_has_at_most_255_rows_and_columns)
+{
+	static const char pool[] = "  - {name: g, op: global_pool}\n";
+
+	fits("height: 255, width: 255, channels: 1", pool);
+	exceeds("height: 256, width: 1, channels: 1", pool,
+		"device: node 'g' is of op global_pool and reads an input of 256x1, the device's limit is 255 rows and 255 columns");
+	exceeds("height: 1, width: 300, channels: 1", pool,
+		"device: node 'g' is of op global_pool and reads an input of 1x300, the device's limit is 255 rows and 255 columns");
+}
+
 Test(chain, chains_pass)
 {
 	struct wc_error err;
@@ -82,6 +152,12 @@ Test(chain, planners_of_schedules_ask)
 	for (int i = 0; plan_name(i); i++) {
 		cr_assert_eq(plan_by_name(&schedule, plan_name(i), &net, &options, &err), WC_ERR_INPUT, "%s", plan_name(i));
 		cr_expect(strstr(err.text, "node 'p' is an adaptive pool, which the device has not"), "%s: %s", plan_name(i), err.text);
+	}
+	net_release(&net);
+	text_read(&net, "name: n\ninput: {height: 300, width: 300, channels: 1}\nnodes:\n  - {name: f, op: fc, units: 10}\n  - {name: l, op: loss}\n");
+	for (int i = 0; plan_name(i); i++) {
+		cr_assert_eq(plan_by_name(&schedule, plan_name(i), &net, &options, &err), WC_ERR_INPUT, "%s", plan_name(i));
+		cr_expect(strstr(err.text, "node 'f' is of op fc and reads an input of 300x300"), "%s: %s", plan_name(i), err.text);
 	}
 	net_release(&net);
 	text_read(&net, HEAD "  - {name: a, op: conv, channels: 4, kernel: 1, groups: 2}\n");
