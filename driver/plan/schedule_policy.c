@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-// A slice, of filters and of biases, starts where a beat starts.
+// A slice, of filters and of biases, starts where a beat starts, and where a group of the convolution does.
 static int check_slice(struct parser *parser, const struct net_node *node, int slice, int element_bytes)
 {
 	const int64_t bias_bytes = (int64_t)slice * element_bytes, bytes = net_weights(node) / node->out.channels * bias_bytes;
 
+	if (slice < node->out.channels && node->conv.groups > 1 && slice % (node->out.channels / node->conv.groups))
+		return parser_fail(parser, "slice %d of '%s' cuts a group, each of which has %d output channels", slice, node->name,
+				   node->out.channels / node->conv.groups);
 	if (slice < node->out.channels && bytes % parser->schedule->bus_bytes)
 		return parser_fail(parser, "slice %d of '%s' takes %lld bytes, not a multiple of the bus of %u", slice, node->name, (long long)bytes,
 				   parser->schedule->bus_bytes);

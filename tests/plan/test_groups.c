@@ -76,16 +76,20 @@ Test(groups, slices_of_whole_groups)
 	expect_counts("", " slice 12", plain + 2 * (2 + 2) + 2, 2 * (256 + 1728 + 48 + 1728), 512 + 3456 + 96, 2 * (512 + 3456 + 96));
 }
 
-static void expect_refused(const char *forward_slice, const char *sums_slice, const char *weight_slice, const char *words)
+// Made in memory, as the parser would not: expansion and checker do not lean on it.
+static void expect_refused(int group, bool sums, int slice, const char *words)
 {
 	struct check_result result;
 	struct schedule schedule;
 	struct program program;
 	struct wc_error err;
 	struct net net;
+	int node;
 
 	tests_net(&net, yaml);
-	make(&schedule, &net, forward_slice, sums_slice, weight_slice);
+	node = net_find(&net, "a");
+	make(&schedule, &net, "", "", "");
+	(sums ? schedule.groups[group].wgrad : schedule.groups[group].weight)[node].slice = slice;
 	cr_expect_eq(program_expand(&program, &schedule, &net, &err), WC_ERR_INPUT);
 	cr_expect(strstr(err.text, words), "'%s' lacks '%s'", err.text, words);
 	cr_expect_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
@@ -96,14 +100,36 @@ static void expect_refused(const char *forward_slice, const char *sums_slice, co
 
 Test(groups, other_slices_are_refused)
 {
-	expect_refused(" slice 8", "", "", "group 0 (forward c0..a): a slice of 8 channels cuts a group of 'a', each of which has 6");
-	expect_refused("", " slice 16", "", "group 1 (backward c0..a): a slice of 16 channels cuts a group of 'a', each of which has 6");
+	expect_refused(0, false, 8, "group 0 (forward c0..a): a slice of 8 channels cuts a group of 'a', each of which has 6");
+	expect_refused(1, true, 16, "group 1 (backward c0..a): a slice of 16 channels cuts a group of 'a', each of which has 6");
 	// A part of the last group.
-	expect_refused("", " slice 20", "", "a slice of 20 channels cuts a group of 'a'");
+	expect_refused(1, true, 20, "a slice of 20 channels cuts a group of 'a'");
 }
 
 // The sums of a group's data gradient are not kept between slices.
 Test(groups, a_data_gradient_has_its_weights_at_once)
 {
-	expect_refused("", "", " slice 8", "group 1 (backward c0..a): a data gradient in slices of 8 channels of 'a', which has 4 groups");
+	expect_refused(1, false, 8, "group 1 (backward c0..a): a data gradient in slices of 8 channels of 'a', which has 4 groups");
+}
+
+static void expect_unread(const char *policy, const char *words)
+{
+	struct schedule schedule;
+	struct wc_error err;
+	char text[512];
+	struct net net;
+
+	tests_net(&net, yaml);
+	snprintf(text, sizeof(text), "%sgroup forward c0 a\nsub_batch 1\n%s\n", head, policy);
+	cr_assert_eq(common_read(&schedule, &net, text, strlen(text), &err), WC_ERR_INPUT, "accepted: %s", policy);
+	cr_expect_str_eq(err.text, words);
+	net_release(&net);
+}
+
+Test(groups, the_parser_names_the_line_of_a_slice_that_cuts_a_group)
+{
+	expect_unread("weight a streamed slice 8", "s.txt:9: slice 8 of 'a' cuts a group, each of which has 6 output channels");
+	expect_unread("wgrad a streamed slice 20", "s.txt:9: slice 20 of 'a' cuts a group, each of which has 6 output channels");
+	// Smaller than a group, whose filters are whole beats.
+	expect_unread("weight a streamed slice 2", "s.txt:9: slice 2 of 'a' cuts a group, each of which has 6 output channels");
 }
