@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "driver/host/field.h"
+
 enum {
 	FETCH_A = offsetof(struct wc_gemm_command, a_base),
 	FETCH_B = offsetof(struct wc_gemm_command, b_base),
@@ -65,43 +67,43 @@ static void put_fetch(struct wc_gemm_command *command, int offset, const struct 
 {
 	const bool merge = merges(fetch);
 	const struct wc_gemm_command form = {
-		.a_base = (int32_t)fetch->base,
-		.a_mode = (uint8_t)fetch->mode,
+		.a_base = field_difference(fetch->base),
+		.a_mode = field_u8(fetch->mode),
 		.a_merge = merge,
-		.a_taps_y = (uint8_t)fetch->taps_y,
-		.a_taps_x = (uint8_t)fetch->taps_x,
-		.a_count0 = (uint16_t)fetch->box.count[0],
-		.a_count1 = (uint16_t)fetch->box.count[1],
-		.a_count2 = (uint16_t)fetch->box.count[2],
-		.a_start0 = (uint16_t)fetch->start[0],
-		.a_start1 = (uint16_t)fetch->start[1],
-		.a_start2 = (uint16_t)fetch->start[2],
-		.a_delta0 = (int32_t)walk_delta(&fetch->box, 0),
-		.a_delta1 = (int32_t)walk_delta(&fetch->box, 1),
-		.a_delta2 = (int32_t)walk_delta(&fetch->box, 2),
-		.a_y_first = (int16_t)fetch->y_first,
-		.a_x_first = (int16_t)fetch->x_first,
-		.a_y_start = (int16_t)(fetch->y_first + fetch->start[1] * fetch->y_step),
-		.a_x_start = (int16_t)(fetch->x_first + fetch->start[0] * fetch->x_step),
-		.a_y_step = (int16_t)fetch->y_step,
-		.a_x_step = (int16_t)fetch->x_step,
-		.a_y_size = (uint16_t)fetch->y_size,
-		.a_x_size = (uint16_t)fetch->x_size,
-		.a_tap_y_step = (int16_t)fetch->tap_y_step,
-		.a_tap_x_step = (int16_t)fetch->tap_x_step,
-		.a_tap_x_delta = (int32_t)fetch->tap_x_delta,
-		.a_tap_y_delta = (int32_t)fetch->tap_y_delta,
-		.a_block_delta = (int32_t)fetch->block_delta,
-		.a_chan_delta = (int32_t)fetch->chan_delta,
-		.a_chan_total = (uint16_t)fetch->chan_total,
-		.a_chan_block = (uint16_t)fetch->chan_block,
-		.a_tap_y_start = (uint8_t)fetch->tap_y_start,
-		.a_tap_x_start = (uint8_t)fetch->tap_x_start,
-		.a_chan_start = (uint16_t)fetch->chan_start,
-		.a_tap_y_pos = (int16_t)(fetch->tap_y_start * fetch->tap_y_step),
-		.a_tap_x_pos = (int16_t)(fetch->tap_x_start * fetch->tap_x_step),
-		.a_run_length = (uint16_t)(merge ? fetch->taps_x * fetch->chan_total : 0),
-		.a_run_start = (uint16_t)(merge ? fetch->tap_x_start * fetch->chan_total + fetch->chan_start : 0),
+		.a_taps_y = field_u8(fetch->taps_y),
+		.a_taps_x = field_u8(fetch->taps_x),
+		.a_count0 = field_u16(fetch->box.count[0]),
+		.a_count1 = field_u16(fetch->box.count[1]),
+		.a_count2 = field_u16(fetch->box.count[2]),
+		.a_start0 = field_u16(fetch->start[0]),
+		.a_start1 = field_u16(fetch->start[1]),
+		.a_start2 = field_u16(fetch->start[2]),
+		.a_delta0 = field_difference(walk_delta(&fetch->box, 0)),
+		.a_delta1 = field_difference(walk_delta(&fetch->box, 1)),
+		.a_delta2 = field_difference(walk_delta(&fetch->box, 2)),
+		.a_y_first = field_i16(fetch->y_first),
+		.a_x_first = field_i16(fetch->x_first),
+		.a_y_start = field_i16(fetch->y_first + fetch->start[1] * fetch->y_step),
+		.a_x_start = field_i16(fetch->x_first + fetch->start[0] * fetch->x_step),
+		.a_y_step = field_i16(fetch->y_step),
+		.a_x_step = field_i16(fetch->x_step),
+		.a_y_size = field_u16(fetch->y_size),
+		.a_x_size = field_u16(fetch->x_size),
+		.a_tap_y_step = field_i16(fetch->tap_y_step),
+		.a_tap_x_step = field_i16(fetch->tap_x_step),
+		.a_tap_x_delta = field_difference(fetch->tap_x_delta),
+		.a_tap_y_delta = field_difference(fetch->tap_y_delta),
+		.a_block_delta = field_difference(fetch->block_delta),
+		.a_chan_delta = field_difference(fetch->chan_delta),
+		.a_chan_total = field_u16(fetch->chan_total),
+		.a_chan_block = field_u16(fetch->chan_block),
+		.a_tap_y_start = field_u8(fetch->tap_y_start),
+		.a_tap_x_start = field_u8(fetch->tap_x_start),
+		.a_chan_start = field_u16(fetch->chan_start),
+		.a_tap_y_pos = field_i16(fetch->tap_y_start * fetch->tap_y_step),
+		.a_tap_x_pos = field_i16(fetch->tap_x_start * fetch->tap_x_step),
+		.a_run_length = field_u16(merge ? fetch->taps_x * fetch->chan_total : 0),
+		.a_run_start = field_u16(merge ? fetch->tap_x_start * fetch->chan_total + fetch->chan_start : 0),
 	};
 
 	memcpy((uint8_t *)command + offset, (const uint8_t *)&form + FETCH_A, FETCH_BYTES);
@@ -119,14 +121,14 @@ void gemm_put_b(struct wc_gemm_command *command, const struct gemm_fetch *fetch)
 
 void gemm_put_out(struct wc_gemm_command *command, const struct gemm_walk *walk)
 {
-	command->out_base = (uint32_t)walk->base;
-	command->out_count0 = (uint16_t)walk->box.count[0];
-	command->out_count1 = (uint16_t)walk->box.count[1];
-	command->out_count2 = (uint16_t)walk->box.count[2];
-	command->out_start0 = (uint16_t)walk->start[0];
-	command->out_start1 = (uint16_t)walk->start[1];
-	command->out_start2 = (uint16_t)walk->start[2];
-	command->out_delta0 = (int32_t)walk_delta(&walk->box, 0);
-	command->out_delta1 = (int32_t)walk_delta(&walk->box, 1);
-	command->out_delta2 = (int32_t)walk_delta(&walk->box, 2);
+	command->out_base = field_address(walk->base);
+	command->out_count0 = field_u16(walk->box.count[0]);
+	command->out_count1 = field_u16(walk->box.count[1]);
+	command->out_count2 = field_u16(walk->box.count[2]);
+	command->out_start0 = field_u16(walk->start[0]);
+	command->out_start1 = field_u16(walk->start[1]);
+	command->out_start2 = field_u16(walk->start[2]);
+	command->out_delta0 = field_difference(walk_delta(&walk->box, 0));
+	command->out_delta1 = field_difference(walk_delta(&walk->box, 1));
+	command->out_delta2 = field_difference(walk_delta(&walk->box, 2));
 }

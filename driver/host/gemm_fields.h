@@ -46,7 +46,7 @@ struct gemm_walk {
 	int64_t start[3];
 };
 
-// Write the fields; everything must fit them (lower_check).
+// Write the fields; everything must fit them (lower_check), which is asserted.
 void gemm_put_a(struct wc_gemm_command *command, const struct gemm_fetch *fetch);
 void gemm_put_b(struct wc_gemm_command *command, const struct gemm_fetch *fetch);
 void gemm_put_out(struct wc_gemm_command *command, const struct gemm_walk *walk);

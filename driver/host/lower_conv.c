@@ -42,17 +42,20 @@ struct gemm_fetch lower_im2col(const struct slab *slab, const struct net_node *c
 // Filters as vectors whose K order is (block, r, s, c in block).
 static struct gemm_fetch filters(int64_t base, const struct net_node *conv, int64_t channels, int64_t count, int64_t rows)
 {
-	const int64_t taps = (int64_t)conv->conv.kernel_h * conv->conv.kernel_w;
-	// One block, or one tap: the order in memory is that of K.
-	const bool in_order = channels <= rows || taps == 1;
-	struct gemm_fetch fetch = gemm_fetch_plain(base, FETCH_K_IN_VECTOR, in_order ? taps * channels : channels);
+	const int64_t taps = (int64_t)conv->conv.kernel_h * conv->conv.kernel_w, row = conv->conv.kernel_w * channels;
+	// One block, or one tap: the order in memory is that of K. A filter that a field cannot count goes row by row of the kernel.
+	const bool in_order = channels <= rows || taps == 1, by_rows = in_order && taps * channels > UINT16_MAX;
+	struct gemm_fetch fetch = gemm_fetch_plain(base, FETCH_K_IN_VECTOR, by_rows ? row : in_order ? taps * channels : channels);
 
 	fetch.box = (struct walk_box){.count = {count, 1, 1}, .stride = {2 * taps * channels, 0, 0}};
 	if (!in_order) {
 		fetch.taps_y = conv->conv.kernel_h;
 		fetch.taps_x = conv->conv.kernel_w;
 		fetch.chan_block = rows;
-		gemm_fetch_taps(&fetch, 2 * channels * conv->conv.kernel_w, 2 * channels, 2 * rows);
+		gemm_fetch_taps(&fetch, 2 * row, 2 * channels, 2 * rows);
+	} else if (by_rows) {
+		fetch.taps_y = conv->conv.kernel_h;
+		gemm_fetch_taps(&fetch, 2 * row, 0, 0);
 	}
 	return fetch;
 }

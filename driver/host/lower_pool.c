@@ -5,6 +5,8 @@
 #include "driver/host/lower_axis.h"
 #include "driver/host/lower_internal.h"
 
+enum { INDEX_BITS_MAX = 8 }; // of a stream's bit fields
+
 static int index_bits(const struct net_node *pool)
 {
 	const struct golden_pool shape = {.kernel_h = pool->conv.kernel_h, .kernel_w = pool->conv.kernel_w};
@@ -27,9 +29,16 @@ static int check(const struct lower *lower, int node, const struct simd_nest *ne
 	if ((result = lower_check(lower, node, "rows of a window", y->taps, 0, UINT8_MAX, err)) ||
 	    (result = lower_check(lower, node, "columns of a window", x->taps, 0, UINT8_MAX, err)) ||
 	    (result = lower_check(lower, node, "rows of the padded image", y->size + y->taps, 1, INT16_MAX, err)) ||
-	    (result = lower_check(lower, node, "columns of the padded image", x->size + x->taps, 1, INT16_MAX, err)))
+	    (result = lower_check(lower, node, "columns of the padded image", x->size + x->taps, 1, INT16_MAX, err)) ||
+	    (result = lower_check(lower, node, "bits of an index", bits, 0, INDEX_BITS_MAX, err)))
 		return result;
 	return lower_check(lower, node, "bits of a pixel's indices in the last half", rest, 0, 0, err);
+}
+
+// Indices are addressed bit by bit.
+static int check_indices(const struct lower *lower, int node, const struct slab *slab, struct wc_error *err)
+{
+	return lower_check(lower, node, "bits of the buffer up to the last index", 8 * ((int64_t)slab->offset + slab->bytes), 0, UINT32_MAX, err);
 }
 
 static struct simd_nest nest_of(const struct lower *lower, enum wc_simd_program program, const struct step *from, int64_t y, int64_t x, int64_t channels)
@@ -76,6 +85,8 @@ int lower_pool(struct lower *lower, int step, struct wc_error *err)
 	struct op *op;
 	int result = check(lower, from->node, &nest, &tall, &wide, bits, err);
 
+	if (!result && bits)
+		result = check_indices(lower, from->node, lower_slab(lower, from->mask), err);
 	if (result)
 		return result;
 	op = lower_simd(lower, step, err);
@@ -126,6 +137,8 @@ static int lower_class(struct lower *lower, int step, struct value value, const 
 	int result = check(lower, from->node, &nest, &tall, &wide, bits, err);
 	struct op *op;
 
+	if (!result && bits && from->operand >= 0)
+		result = check_indices(lower, from->node, lower_slab(lower, from->operand), err);
 	if (result)
 		return result;
 	op = lower_simd(lower, step, err);

@@ -159,11 +159,21 @@ static int parameter_sums(struct lower *lower, int step, struct wc_error *err)
 	return lower_simd_finish(lower, op, err);
 }
 
+// A wide group's parts are counted as taps.
+static int check_parts(const struct lower *lower, const struct step *from, struct wc_error *err)
+{
+	const int parts = simd_group_parts(lower->program->net->nodes[from->node].group_channels, wc_device_lanes(&lower->params));
+
+	return lower_check(lower, from->node, "parts of a group on the vector unit", parts, 1, UINT8_MAX, err);
+}
+
 int lower_row_sums(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
-	int result = 0;
+	int result = check_parts(lower, from, err);
 
+	if (result)
+		return result;
 	if (from->phase == SCHED_BACKWARD) {
 		result = backward_sums(lower, step, err);
 		return result ? result : parameter_sums(lower, step, err);
@@ -182,8 +192,12 @@ static int spread(struct lower *lower, int step, int parts, struct wc_error *err
 	struct simd_nest nest = lower_norm_nest(lower, from, WC_SIMD_COPY, one, parts - 1);
 	struct simd_stream stream = {(int64_t)whole.base, (int64_t)whole.vector_stride, 0, 0};
 	struct op *op;
+	int result;
 
 	nest.n *= 2;
+	result = lower_check(lower, from->node, "statistics of all samples", nest.n, 1, UINT16_MAX, err);
+	if (result)
+		return result;
 	op = begin(lower, step, &nest, &parts, err);
 	if (!op)
 		return WC_ERR_SYSTEM;
@@ -259,8 +273,10 @@ static int combine_parameters(struct lower *lower, int step, int which, struct w
 int lower_combine(struct lower *lower, int step, struct wc_error *err)
 {
 	const struct step *from = &lower->program->steps[step];
-	int result = combine(lower, step, err);
+	int result = check_parts(lower, from, err);
 
+	if (!result)
+		result = combine(lower, step, err);
 	for (int which = 0; !result && from->phase == SCHED_BACKWARD && which < 2; which++)
 		result = combine_parameters(lower, step, which, err);
 	if (from->phase == SCHED_BACKWARD)

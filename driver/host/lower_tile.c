@@ -3,6 +3,7 @@
 // What the lowerings of a convolution's three GEMMs have in common; see lower_conv.h.
 #include <assert.h>
 
+#include "driver/host/field.h"
 #include "driver/host/lower_conv.h"
 
 enum { K_TOTAL_MAX = 16777215 }; // a command's k_total
@@ -16,6 +17,8 @@ int lower_check_conv(const struct lower *lower, int node, int64_t samples, int64
 	int result;
 
 	if ((result = lower_check(lower, node, "samples of a tile", samples, 1, UINT16_MAX, err)) ||
+	    (result = lower_check(lower, node, "rows of the kernel", c->kernel_h, 1, UINT8_MAX, err)) ||
+	    (result = lower_check(lower, node, "columns of the kernel", c->kernel_w, 1, UINT8_MAX, err)) ||
 	    (result = lower_check(lower, node, "rows of the padded image", reach_y, 1, INT16_MAX, err)) ||
 	    (result = lower_check(lower, node, "columns of the padded image", reach_x, 1, INT16_MAX, err)) ||
 	    (result = lower_check(lower, node, "input channels", conv->in.channels, 1, UINT16_MAX, err)) ||
@@ -91,8 +94,8 @@ void lower_sum_slices(struct op *op, const struct step *from, const struct slab 
 
 int lower_tile(struct lower *lower, struct op *op, struct wc_error *err)
 {
-	op->command.gemm.m_rows = (uint16_t)op->m_count;
-	op->command.gemm.n_cols = (uint16_t)op->n_count;
-	op->command.gemm.k_total = (uint32_t)op->k_total;
+	op->command.gemm.m_rows = field_u16(op->m_count);
+	op->command.gemm.n_cols = field_u16(op->n_count);
+	op->command.gemm.k_total = field_u32(op->k_total);
 	return lower_finish(lower, op, WC_OP_GEMM, err);
 }

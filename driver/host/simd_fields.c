@@ -6,15 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "driver/host/field.h"
+
 void simd_put_nest(struct wc_simd_command *command, const struct simd_nest *nest)
 {
-	const uint16_t block = (uint16_t)(nest->channels < nest->lanes ? nest->channels : nest->lanes);
+	const uint16_t block = field_u16(nest->channels < nest->lanes ? nest->channels : nest->lanes);
 
-	command->program = (uint8_t)nest->program;
-	command->count_n = (uint16_t)nest->n;
-	command->count_y = (uint16_t)nest->y;
-	command->count_x = (uint16_t)nest->x;
-	command->channels = (uint32_t)nest->channels;
+	command->program = field_u8(nest->program);
+	command->count_n = field_u16(nest->n);
+	command->count_y = field_u16(nest->y);
+	command->count_x = field_u16(nest->x);
+	command->channels = field_u32(nest->channels);
 	command->block = command->groups = block;
 	command->group = 1;
 	command->block_step = block;
@@ -22,43 +24,51 @@ void simd_put_nest(struct wc_simd_command *command, const struct simd_nest *nest
 	command->y_size = command->x_size = 1;
 }
 
-int simd_put_groups(struct wc_simd_command *command, const struct simd_nest *nest, int group)
+int simd_group_parts(int group, int64_t lanes)
 {
 	int parts = 1;
 
-	simd_put_nest(command, nest);
-	while (group % parts || group / parts > nest->lanes)
+	while (group % parts || group / parts > lanes)
 		parts++;
+	return parts;
+}
+
+int simd_put_groups(struct wc_simd_command *command, const struct simd_nest *nest, int group)
+{
+	const int parts = simd_group_parts(group, nest->lanes);
+
+	simd_put_nest(command, nest);
 	if (parts == 1) {
 		const int64_t groups = nest->channels / group, fit = nest->lanes / group;
 
-		command->groups = (uint16_t)(groups < fit ? groups : fit);
+		command->groups = field_u16(groups < fit ? groups : fit);
 	} else {
 		command->groups = 1;
-		command->taps_x = command->x_size = (uint8_t)parts;
+		command->taps_x = field_u8(parts);
+		command->x_size = command->taps_x;
 		command->tap_x_step = 1;
 	}
-	command->group = (uint16_t)(group / parts);
-	command->block = (uint16_t)(command->group * command->groups);
+	command->group = field_u16(group / parts);
+	command->block = field_u16(command->group * command->groups);
 	command->block_step = parts == 1 ? command->block : (uint32_t)group;
 	return parts;
 }
 
 void simd_put_windows(struct wc_simd_command *command, const struct simd_window *y, const struct simd_window *x, int64_t first_number)
 {
-	command->taps_y = (uint8_t)y->taps;
-	command->taps_x = (uint8_t)x->taps;
-	command->y_first = (int16_t)y->first;
-	command->x_first = (int16_t)x->first;
-	command->y_step = (int16_t)y->step;
-	command->x_step = (int16_t)x->step;
-	command->y_size = (uint16_t)y->size;
-	command->x_size = (uint16_t)x->size;
-	command->tap_y_step = (int16_t)y->tap_step;
-	command->tap_x_step = (int16_t)x->tap_step;
-	command->tap_first = (int16_t)first_number;
-	command->tap_y_number = (int16_t)y->number;
-	command->tap_x_number = (int16_t)x->number;
+	command->taps_y = field_u8(y->taps);
+	command->taps_x = field_u8(x->taps);
+	command->y_first = field_i16(y->first);
+	command->x_first = field_i16(x->first);
+	command->y_step = field_i16(y->step);
+	command->x_step = field_i16(x->step);
+	command->y_size = field_u16(y->size);
+	command->x_size = field_u16(x->size);
+	command->tap_y_step = field_i16(y->tap_step);
+	command->tap_x_step = field_i16(x->tap_step);
+	command->tap_first = field_i16(first_number);
+	command->tap_y_number = field_i16(y->number);
+	command->tap_x_number = field_i16(x->number);
 }
 
 // The fields of a stream, of which all have one layout.
@@ -80,16 +90,18 @@ _Static_assert(offsetof(struct wc_simd_command, constant3) == offsetof(struct wc
 
 void simd_put_stream(struct wc_simd_command *command, int index, int type, struct simd_stream stream)
 {
-	const struct stream_fields fields = {(uint32_t)stream.base, (int32_t)stream.n, (int32_t)stream.y, (int32_t)stream.x};
+	const struct stream_fields fields = {
+		field_address(stream.base), field_difference(stream.n), field_difference(stream.y), field_difference(stream.x),
+	};
 	uint8_t *bytes = (uint8_t *)command;
 
-	bytes[offsetof(struct wc_simd_command, type0) + (size_t)index] = (uint8_t)type;
+	bytes[offsetof(struct wc_simd_command, type0) + (size_t)index] = field_u8(type);
 	memcpy(bytes + offsetof(struct wc_simd_command, s0_base) + (size_t)index * sizeof(fields), &fields, sizeof(fields));
 }
 
 void simd_put_tap(struct wc_simd_command *command, int index, int64_t y, int64_t x)
 {
-	const struct tap_fields fields = {(int32_t)y, (int32_t)x};
+	const struct tap_fields fields = {field_difference(y), field_difference(x)};
 
 	memcpy((uint8_t *)command + offsetof(struct wc_simd_command, s0_tap_y) + (size_t)index * sizeof(fields), &fields, sizeof(fields));
 }

@@ -32,7 +32,9 @@ struct simd_stream {
 
 // The nest without taps, over blocks as wide as the unit.
 void simd_put_nest(struct wc_simd_command *command, const struct simd_nest *nest);
-// Blocks of whole groups of `group` channels. A group wider than the unit is cut into equal parts, which taps walk: their number, else 1.
+// Into how many equal parts a group must be cut for each to fit the unit; 1: it fits as it is.
+int simd_group_parts(int group, int64_t lanes);
+// Blocks of whole groups of `group` channels. A group wider than the unit is cut into its parts, which taps walk: their number.
 int simd_put_groups(struct wc_simd_command *command, const struct simd_nest *nest, int group);
 void simd_put_windows(struct wc_simd_command *command, const struct simd_window *y, const struct simd_window *x, int64_t first_number);
 void simd_put_stream(struct wc_simd_command *command, int index, int type, struct simd_stream stream);
