@@ -163,7 +163,9 @@ static int check_schedule(struct files *files, const struct run_outputs *outputs
 	if (!result && outputs->paths[RUN_SAVE]) {
 		files->option = run_output_option(RUN_SAVE);
 		files->directory = outputs->paths[RUN_SAVE];
-		result = parameters_names(net, check_in_directory, files);
+		result = parameters_check(net, files->directory, files->err);
+		if (!result)
+			result = parameters_names(net, check_in_directory, files);
 	}
 	return result;
 }

@@ -30,6 +30,11 @@ static int path_of(char path[PATH_BYTES], const char *directory, const char *nam
 	return wc_fail(err, WC_ERR_INPUT, "the path '%.100s...' is longer than %d bytes", path, PATH_BYTES - 1);
 }
 
+static void aside_of(char aside[ASIDE_BYTES], const char *path)
+{
+	snprintf(aside, ASIDE_BYTES, "%s.new", path);
+}
+
 static void array_name(char name[NAME_BYTES], const struct net_node *node, enum parameter_array array, enum form form)
 {
 	snprintf(name, NAME_BYTES, "%s.%s%s.npy", node->name, array_names[array], form_names[form]);
@@ -67,6 +72,42 @@ static void *array_data(const struct optimizer *optimizer, int node, enum parame
 	return form == FORM_HALF ? (void *)optimizer_parameters(optimizer->data, node, array) : form == FORM_MASTER ? of->master : of->momentum;
 }
 
+// A file that is there, under that name, and no regular one: it is not to be replaced. A link is, not what it leads to.
+static int check_name(const char *path, bool link, struct wc_error *err)
+{
+	struct stat status;
+
+	if (lstat(path, &status) || S_ISREG(status.st_mode) || (link && S_ISLNK(status.st_mode)))
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "--save: '%s' is %s; only a regular file can be replaced", path,
+		       S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+}
+
+struct directory {
+	const char *path;
+	struct wc_error *err;
+};
+
+static int check_file(void *context, const char *name)
+{
+	const struct directory *directory = context;
+	char path[PATH_BYTES], aside[ASIDE_BYTES];
+	int result = path_of(path, directory->path, name, directory->err);
+
+	if (result || (result = check_name(path, true, directory->err)))
+		return result;
+	aside_of(aside, path);
+	// It is written through a link.
+	return check_name(aside, false, directory->err);
+}
+
+int parameters_check(const struct net *net, const char *directory, struct wc_error *err)
+{
+	struct directory to = {.path = directory, .err = err};
+
+	return parameters_names(net, check_file, &to);
+}
+
 int parameters_prepare(const char *directory, struct wc_error *err)
 {
 	if (mkdir(directory, 0777) && errno != EEXIST)
@@ -88,73 +129,100 @@ int parameters_names(const struct net *net, int (*each)(void *context, const cha
 	return result;
 }
 
-typedef int file_action(const char *path, const struct npy_array *array, struct wc_error *err);
+// Of what is saved, and how far that came.
+struct saving {
+	const char *directory;
+	int files, in_place;
+	struct wc_error *err;
+};
 
-// All files of a directory in turn, until an action fails.
-static int each_file(const struct optimizer *optimizer, uint64_t samples, const char *directory, file_action *action, struct wc_error *err)
+typedef int file_action(struct saving *saving, const char *path, const struct npy_array *array);
+
+// All files of a directory in turn, until an action fails. The count of samples is last: it says what the others belong to.
+static int each_file(const struct optimizer *optimizer, uint64_t samples, struct saving *saving, file_action *action)
 {
 	const struct net *net = optimizer->data->net;
 	const int64_t drawn = (int64_t)samples;
 	const struct npy_array count = {.type = NPY_INT64, .data = (void *)&drawn};
 	char path[PATH_BYTES];
-	int result = path_of(path, directory, samples_name, err);
+	int result = 0;
 
-	if (!result)
-		result = action(path, &count, err);
 	for (int node = 0; node < net->node_count; node++)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
 			for (enum form form = 0; !result && optimizer->arrays[node][array].count && form < FORM_COUNT; form++) {
 				struct npy_array header = array_header(&net->nodes[node], array, form);
 
 				header.data = array_data(optimizer, node, array, form);
-				result = array_path(path, directory, &net->nodes[node], array, form, err);
+				result = array_path(path, saving->directory, &net->nodes[node], array, form, saving->err);
 				if (!result)
-					result = action(path, &header, err);
+					result = action(saving, path, &header);
 			}
-	return result;
+	if (!result)
+		result = path_of(path, saving->directory, samples_name, saving->err);
+	return result ? result : action(saving, path, &count);
 }
 
-static void aside_of(char aside[ASIDE_BYTES], const char *path)
-{
-	snprintf(aside, ASIDE_BYTES, "%s.new", path);
-}
-
-static int write_aside(const char *path, const struct npy_array *array, struct wc_error *err)
+static int write_aside(struct saving *saving, const char *path, const struct npy_array *array)
 {
 	char aside[ASIDE_BYTES];
 
+	saving->files++;
 	aside_of(aside, path);
-	return npy_write(aside, array, err);
+	return npy_write(aside, array, saving->err);
 }
 
-static int put_in_place(const char *path, const struct npy_array *array, struct wc_error *err)
+static int put_in_place(struct saving *saving, const char *path, const struct npy_array *array)
 {
 	char aside[ASIDE_BYTES];
 
 	(void)array;
 	aside_of(aside, path);
-	return rename(aside, path) ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno)) : 0;
+	if (rename(aside, path))
+		return wc_fail(saving->err, WC_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
+	saving->in_place++;
+	return 0;
 }
 
-static int remove_aside(const char *path, const struct npy_array *array, struct wc_error *err)
+static int remove_aside(struct saving *saving, const char *path, const struct npy_array *array)
 {
 	char aside[ASIDE_BYTES];
 
+	(void)saving;
 	(void)array;
-	(void)err;
 	aside_of(aside, path);
 	unlink(aside);
 	return 0;
 }
 
+// What the directory holds, behind what failed.
+static void say_what_stands(const struct saving *saving)
+{
+	struct wc_error said;
+
+	if (!saving->err)
+		return;
+	said = *saving->err;
+	if (saving->in_place)
+		wc_fail(saving->err, 0, "%s; in '%s' %d of %d files are new, the others, %s among them, are not: training cannot go on from there", said.text,
+			saving->directory, saving->in_place, saving->files, samples_name);
+	else
+		wc_fail(saving->err, 0, "%s; what was in '%s' before is still there", said.text, saving->directory);
+}
+
 int parameters_save(const struct optimizer *optimizer, uint64_t samples, const char *directory, struct wc_error *err)
 {
-	int result = each_file(optimizer, samples, directory, write_aside, err);
-
+	struct saving saving = {.directory = directory, .err = err};
 	// What was there before stays until all of it is written: the disk may be full.
-	if (result)
-		each_file(optimizer, samples, directory, remove_aside, NULL);
-	return result ? result : each_file(optimizer, samples, directory, put_in_place, err);
+	int result = each_file(optimizer, samples, &saving, write_aside);
+
+	if (!result)
+		result = each_file(optimizer, samples, &saving, put_in_place);
+	if (!result)
+		return 0;
+	say_what_stands(&saving);
+	saving.err = NULL;
+	each_file(optimizer, samples, &saving, remove_aside);
+	return result;
 }
 
 static int load_array(const struct optimizer *optimizer, int node, enum parameter_array array, enum form form, const char *directory, struct wc_error *err)

@@ -156,20 +156,17 @@ Test(train, it_goes_on_where_it_stopped)
 	command_expect_error(SMALL "--weights part", 2, "part/conv1.bias.master.npy: element ");
 }
 
-Test(train, what_was_saved_before_stays_until_all_is_written)
+Test(train, what_cannot_be_saved_is_refused_before_the_training)
 {
-	struct command command;
 	char line[1024];
 
-	json_decref(command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save kept --json", NULL));
-	// A directory where a file would be written aside.
-	snprintf(line, sizeof(line), "cd '%s' && cp -r kept copy && mkdir kept/fc5.bias.npy.new", command_scratch());
+	json_decref(command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save kept-baseline --json", NULL));
+	// A directory where a file would be written aside; of several schedules, too.
+	snprintf(line, sizeof(line), "cd '%s' && mkdir bad bad/fc3.bias.npy && cp -r kept-baseline copy && mkdir kept-baseline/fc5.bias.npy.new", command_scratch());
 	cr_assert_eq(system(line), 0);
-	command_run(&command, SMALL "--schedule mbs2 --steps 2 --test 0 --save kept");
-	cr_expect_eq(command.status, 2);
-	cr_expect(strstr(command.err, "cannot create 'kept/fc5.bias.npy.new': Is a directory"), "%s", command.err);
-	command_release(&command);
-	snprintf(line, sizeof(line), "cd '%s' && rmdir kept/fc5.bias.npy.new && diff -r kept copy", command_scratch());
+	command_expect_error(SMALL "--schedule mbs2 --steps 2 --save bad", 2, "--save: 'bad/fc3.bias.npy' is a directory; only a regular file can be replaced");
+	command_expect_error(SMALL "--schedule mbs2,baseline --steps 2 --save kept", 2, "--save: 'kept-baseline/fc5.bias.npy.new' is a directory");
+	snprintf(line, sizeof(line), "cd '%s' && rmdir kept-baseline/fc5.bias.npy.new && diff -r kept-baseline copy && ! test -e kept-mbs2 && rmdir bad/*", command_scratch());
 	cr_expect_eq(system(line), 0);
 }
 
