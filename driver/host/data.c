@@ -217,6 +217,14 @@ static int fill_weights(struct data *data, int node, const struct data_options *
 	return fill_file(&data->weights[node], paths[krsc], dims, 4, false, false, options, err);
 }
 
+// Whether training has saved such parameters: then they are not to be made up.
+static bool has_master(const char *directory, const struct net_node *of, const char *what)
+{
+	char path[4096];
+
+	return (size_t)snprintf(path, sizeof(path), "%s/%s.%s.master.npy", directory, of->name, what) < sizeof(path) && !access(path, F_OK);
+}
+
 // Parameters beside the weights: of a file, if there is one, else numbers about `center` or that alone.
 static int fill_beside(struct data *data, int node, uint16_t **halves, const char *what, const struct data_options *options, uint64_t stream, double center,
 		       struct wc_error *err)
@@ -232,6 +240,8 @@ static int fill_beside(struct data *data, int node, uint16_t **halves, const cha
 				       sizeof(path) - 1);
 		if (!access(path, F_OK))
 			return fill_file(halves, path, &channels, 1, false, false, options, err);
+		if (has_master(options->weights, of, what))
+			return wc_fail(err, WC_ERR_INPUT, "--weights: '%.200s' is missing, but its master, %s.%s.master.npy, is there", path, of->name, what);
 	}
 	result = allocate(halves, channels, err);
 	for (uint64_t i = 0; !result && i < channels; i++)

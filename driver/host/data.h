@@ -50,7 +50,8 @@ struct data {
 	uint16_t **bias, **gamma, **beta; // [node_count] [channels], owned; NULL where the node has none
 };
 
-// WC_ERR_INPUT: a file that is missing, malformed, of another shape or type, or under both of its names; the message gives both shapes.
+// WC_ERR_INPUT: a file that is missing (other than weights: one whose master, see parameters.h, is there), malformed, of another shape or type, or under
+// both of its names; the message gives both shapes.
 int data_init(struct data *data, const struct net *net, int batch, const struct data_options *options, struct wc_error *err);
 void data_release(struct data *data);
 

@@ -235,7 +235,7 @@ static int load_array(const struct optimizer *optimizer, int node, enum paramete
 	char path[PATH_BYTES];
 	int result = array_path(path, directory, of, array, form, err);
 
-	if (result || access(path, F_OK))
+	if (result)
 		return result;
 	result = npy_read_types(path, 1u << wanted.type, &got, err);
 	if (result)
@@ -276,11 +276,36 @@ static int load_samples(uint64_t *samples, const char *directory, struct wc_erro
 	return result;
 }
 
+// Masters and momenta, of which there are all or none.
+static int find_states(const struct optimizer *optimizer, const char *directory, bool *some, struct wc_error *err)
+{
+	char path[PATH_BYTES], missing[PATH_BYTES] = "";
+	int result = 0;
+
+	*some = false;
+	for (int node = 0; node < optimizer->data->net->node_count; node++)
+		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
+			for (enum form form = FORM_MASTER; !result && optimizer->arrays[node][array].count && form < FORM_COUNT; form++) {
+				result = array_path(path, directory, &optimizer->data->net->nodes[node], array, form, err);
+				if (!result && !access(path, F_OK))
+					*some = true;
+				else if (!result && !*missing)
+					memcpy(missing, path, sizeof(path));
+			}
+	if (!result && *some && *missing)
+		result = wc_fail(err, WC_ERR_INPUT, "--weights: '%s' is missing, but other masters or momenta are there; remove them all, or take all from one run",
+				 missing);
+	return result;
+}
+
 int parameters_load(struct optimizer *optimizer, uint64_t *samples, const char *directory, struct wc_error *err)
 {
+	bool some;
 	int result = load_samples(samples, directory, err);
 
-	for (int node = 0; node < optimizer->data->net->node_count; node++)
+	if (!result)
+		result = find_states(optimizer, directory, &some, err);
+	for (int node = 0; !result && some && node < optimizer->data->net->node_count; node++)
 		for (enum parameter_array array = 0; array < ARRAY_COUNT; array++)
 			for (enum form form = FORM_MASTER; !result && optimizer->arrays[node][array].count && form < FORM_COUNT; form++)
 				result = load_array(optimizer, node, array, form, directory, err);

@@ -23,8 +23,8 @@ int parameters_names(const struct net *net, int (*each)(void *context, const cha
 // Write all of them, beside those that are there, and only then replace them, samples.npy last. What fails says what the directory holds, and leaves
 // nothing beside.
 int parameters_save(const struct optimizer *optimizer, uint64_t samples, const char *directory, struct wc_error *err);
-// Read the masters and momenta, and how many samples were drawn, if they are there; what is not stays as it is. WC_ERR_INPUT: a file that is malformed
-// or of another shape, a number that is not finite, or a master that does not round to the parameter that data_init() has read.
+// Read the masters and momenta, and how many samples were drawn, if they are there; what is not stays as it is. WC_ERR_INPUT: a master or momentum that is
+// missing where others are there, a file that is malformed or of another shape, a number that is not finite, or a master that does not round to the parameter that data_init() has read.
 int parameters_load(struct optimizer *optimizer, uint64_t *samples, const char *directory, struct wc_error *err);
 
 #endif

@@ -193,6 +193,18 @@ Test(train, what_is_not_finite_is_no_place_to_go_on_from)
 	command_expect_error(SMALL "--weights s", 2, "s/conv1.bias.master.npy: element 1 is nan, which is not finite");
 }
 
+Test(train, what_is_incomplete_is_no_place_to_go_on_from)
+{
+	char line[512];
+
+	json_decref(command_results(SMALL "--schedule mbs2 --steps 1 --test 0 --save s --json", NULL));
+	snprintf(line, sizeof(line), "cd '%s' && cp -r s t && rm s/fc4.weight.momentum.npy t/conv1.bias.npy", command_scratch());
+	cr_assert_eq(system(line), 0);
+	command_expect_error(SMALL "--weights s", 2, "--weights: 's/fc4.weight.momentum.npy' is missing, but other masters or momenta are there");
+	command_expect_error(SMALL "--weights t", 2, "--weights: 't/conv1.bias.npy' is missing, but its master, conv1.bias.master.npy, is there");
+	command_expect_error("run --net lenet --backend model --weights t", 2, "--weights: 't/conv1.bias.npy' is missing");
+}
+
 static void write_file(const char *name, struct npy_array array)
 {
 	char path[512];

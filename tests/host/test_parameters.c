@@ -106,3 +106,45 @@ Test(parameters, a_replacement_that_fails_says_what_stands)
 		  strstr(err.text, "' 6 of 13 files are new, the others, samples.npy among them, are not"), "%s", err.text);
 	shell("cmp before samples.npy && ! ls | grep -q new");
 }
+
+// Take up what is in the directory.
+static int load(struct wc_error *err)
+{
+	const struct data_options options = {.seed = 4, .plain = true, .blank = true, .weights = directory};
+	const struct golden_sgd sgd = {.mu = 0.9f};
+	struct optimizer again = {0};
+	struct data from;
+	uint64_t samples = 0;
+	int result = data_init(&from, &net, 2, &options, err);
+
+	if (result)
+		return result;
+	result = optimizer_init(&again, &from, &sgd, err);
+	if (!result)
+		result = parameters_load(&again, &samples, directory, err);
+	optimizer_release(&again);
+	data_release(&from);
+	return result;
+}
+
+Test(parameters, what_is_incomplete_is_refused)
+{
+	struct wc_error err;
+
+	save(2);
+	cr_expect_eq(load(&err), 0, "%s", err.text);
+	shell("mv g.bias.momentum.npy kept");
+	cr_expect_eq(load(&err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "/g.bias.momentum.npy' is missing, but other masters or momenta are there"), "%s", err.text);
+	shell("mv kept g.bias.momentum.npy && mv f.weight.master.npy kept");
+	cr_expect_eq(load(&err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "/f.weight.master.npy' is missing"), "%s", err.text);
+	shell("mv kept f.weight.master.npy && mv f.bias.npy kept");
+	cr_expect_eq(load(&err), WC_ERR_INPUT);
+	cr_expect(strstr(err.text, "/f.bias.npy' is missing, but its master, f.bias.master.npy, is there"), "%s", err.text);
+	// Parameters alone will do.
+	shell("mv kept f.bias.npy && rm *.master.npy *.momentum.npy");
+	cr_expect_eq(load(&err), 0, "%s", err.text);
+	shell("rm f.bias.npy");
+	cr_expect_eq(load(&err), 0, "%s", err.text);
+}
