@@ -14,7 +14,9 @@
 #include "traces/wct_json.h"
 #include "wc_commands.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
+
+static const char checksum_key[] = "checksum";
 
 static uint32_t digest(uint32_t sum, const void *bytes, size_t count)
 {
@@ -89,6 +91,35 @@ static int bad_file(const struct run_state *state, const char *why, struct wc_er
 	return wc_fail(err, WC_ERR_INPUT, "--resume: '%s' %s; name another file, or remove it to begin anew", state->path, why);
 }
 
+// Of all other fields, as "%08x". False: out of memory.
+static bool make_checksum(json_t *object, char text[9])
+{
+	char *dumped;
+
+	json_object_del(object, checksum_key);
+	dumped = json_dumps(object, JSON_COMPACT);
+	if (!dumped)
+		return false;
+	snprintf(text, 9, "%08" PRIx32, digest(0, dumped, strlen(dumped)));
+	free(dumped);
+	return true;
+}
+
+// Takes the checksum out.
+static int check_checksum(const struct run_state *state, json_t *object, struct wc_error *err)
+{
+	json_t *said = json_incref(json_object_get(object, checksum_key));
+	char text[9];
+	int result = 0;
+
+	if (!make_checksum(object, text))
+		result = wc_fail(err, WC_ERR_SYSTEM, "out of memory for '%s'", state->path);
+	else if (!json_is_string(said) || strcmp(json_string_value(said), text))
+		result = bad_file(state, "is damaged", err);
+	json_decref(said);
+	return result;
+}
+
 static bool read_numbers(const json_t *array, struct profile *profile)
 {
 	const size_t count = (size_t)profile->node_count * PROFILE_PHASES;
@@ -106,13 +137,17 @@ static bool read_numbers(const json_t *array, struct profile *profile)
 }
 
 // The position that the file holds.
-static int take_position(struct run_state *state, const json_t *object, struct wc_error *err)
+static int take_position(struct run_state *state, json_t *object, struct wc_error *err)
 {
 	const json_t *parts = json_object_get(object, "finished"), *counters = json_object_get(object, "counters");
 	const char *key = json_string_value(json_object_get(object, "run"));
 
 	if (json_integer_value(json_object_get(object, "wavecore_resume")) != VERSION || !key || !json_is_integer(parts) || json_integer_value(parts) < 1)
 		return bad_file(state, "is not a file of --resume", err);
+	const int result = check_checksum(state, object, err);
+
+	if (result)
+		return result;
 	if (strcmp(key, state->key))
 		return bad_file(state, "belongs to a run of another network, schedule, device, design or data", err);
 	state->from.parts = (uint64_t)json_integer_value(parts);
@@ -134,14 +169,20 @@ static int take_position(struct run_state *state, const json_t *object, struct w
 
 static json_t *describe(const struct run_state *state, const struct run_position *position)
 {
-	json_t *counters = json_object(), *cycles = json_array();
+	json_t *counters = json_object(), *cycles = json_array(), *object;
+	char checksum[9];
 
 	for (enum wc_counter counter = 0; counter < WC_COUNTER_COUNT; counter++)
 		json_object_set_new(counters, wc_counter_name(counter), json_integer((json_int_t)position->counters[counter]));
 	for (int i = 0; i < position->profile.node_count * PROFILE_PHASES; i++)
 		json_array_append_new(cycles, json_integer((json_int_t)position->profile.entries[i].cycles));
-	return json_pack("{s:i, s:o, s:o, s:I, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_string(state->key), "schedule",
-			 wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "cycles", (json_int_t)position->cycles, "counters", counters, "layer_cycles", cycles);
+	object = json_pack("{s:i, s:o, s:o, s:I, s:I, s:o, s:o}", "wavecore_resume", VERSION, "run", json_string(state->key), "schedule",
+			   wct_json_text(state->schedule), "finished", (json_int_t)position->parts, "cycles", (json_int_t)position->cycles, "counters", counters, "layer_cycles", cycles);
+	if (object && (!make_checksum(object, checksum) || json_object_set_new(object, checksum_key, json_string(checksum)))) {
+		json_decref(object);
+		object = NULL;
+	}
+	return object;
 }
 
 // The old file stays until the new one is whole.

@@ -3,14 +3,17 @@
 // Rule: a run with --resume that is repeated does not simulate again what was finished, and says the same of it; a file of another run is
 // refused; and --profile shows where the cycles went.
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "traces/wct.h"
 
 TestSuite(resume, .fini = command_clean, .timeout = 240);
 
@@ -36,6 +39,18 @@ static const char *scratch_file(const char *name)
 	return path;
 }
 
+static void set_checksum(json_t *state)
+{
+	char text[9], *dumped;
+
+	json_object_del(state, "checksum");
+	dumped = json_dumps(state, JSON_COMPACT);
+	cr_assert(dumped);
+	snprintf(text, sizeof(text), "%08" PRIx32, wct_digest_bytes(0, dumped, strlen(dumped)));
+	free(dumped);
+	json_object_set_new(state, "checksum", json_string(text));
+}
+
 // The file, as if so many groups were finished and it belonged to the run `key`; negative, NULL: as it is.
 static void write_state(const json_t *state, const char *key, json_int_t finished)
 {
@@ -45,6 +60,7 @@ static void write_state(const json_t *state, const char *key, json_int_t finishe
 		json_object_set_new(changed, "run", json_string(key));
 	if (finished >= 0)
 		json_object_set_new(changed, "finished", json_integer(finished));
+	set_checksum(changed);
 	cr_assert_eq(json_dump_file(changed, scratch_file("state"), 0), 0);
 	json_decref(changed);
 }
@@ -91,6 +107,40 @@ Test(resume, refuses_what_does_not_belong)
 	fputs("{\"wavecore_resume\": 1, \"run\":", file);
 	fclose(file);
 	command_expect_error(RUN "--resume state", 2, "--resume: 'state' is not a file of --resume");
+}
+
+Test(resume, refuses_changed_numbers)
+{
+	static const char *const keys[] = {"wavecore_resume", "run", "finished", "cycles", "counters", "layer_cycles", "checksum"};
+	struct command command;
+	json_t *state;
+
+	command_run(&command, RUN "--resume state");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	state = json_load_file(scratch_file("state"), 0, NULL);
+	cr_assert(state);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		json_t *changed = json_deep_copy(state), *value = json_object_get(changed, keys[i]);
+
+		if (json_is_object(value))
+			json_object_set_new(value, "cycles", json_integer(command_integer(value, "cycles") + 1));
+		else if (json_is_array(value))
+			json_array_set_new(value, 0, json_integer(json_integer_value(json_array_get(value, 0)) + 1));
+		else if (json_is_string(value))
+			json_string_set(value, "00000000");
+		else
+			json_integer_set(value, json_integer_value(value) + 1);
+		cr_assert_eq(json_dump_file(changed, scratch_file("state"), 0), 0);
+		command_expect_error(RUN "--resume state", 2, i ? "--resume: 'state' is damaged; name another file" : "'state' is not a file of --resume");
+		json_decref(changed);
+	}
+	// How it is set out does not matter.
+	cr_assert_eq(json_dump_file(state, scratch_file("state"), JSON_INDENT(2)), 0);
+	json_decref(state);
+	command_run(&command, RUN "--resume state");
+	cr_expect_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
 }
 
 Test(resume, refuses_a_position_that_the_run_has_not)
