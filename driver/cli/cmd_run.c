@@ -10,7 +10,7 @@ static const struct poptOption table[] = {
 	CLI_PHASES_OPTION(words.device),
 	{"input", 0, POPT_ARG_STRING, &words.input, 0, "images, NHWC float16, float32 or uint8 (default: Fashion-MNIST for 28x28x1, else random)", "X.npy"},
 	{"weights", 0, POPT_ARG_STRING, &words.weights, 0, "directory of NODE.weight.npy or NODE.weight.krsc.npy, KRSC; NODE.bias.npy, NODE.gamma.npy, NODE.beta.npy if there (default: random)", "DIR"},
-	{"gradient", 0, POPT_ARG_STRING, &words.gradient, 0, "gradient of the output, NHWC (default: random)", "X.npy"},
+	{"gradient", 0, POPT_ARG_STRING, &words.gradient, 0, "gradient of the output, NHWC (default: random), of a network without a loss", "X.npy"},
 	POPT_TABLEEND,
 };
 

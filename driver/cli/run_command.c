@@ -58,12 +58,16 @@ static int read_net(struct run_words *words, const char *const *names, int count
 	return result;
 }
 
-// The device has no adaptive pools and no groups of a convolution.
+// The device has no adaptive pools and no groups of a convolution; who ends with a loss reads no gradient.
 static int open_net(struct run_words *words, const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
 {
-	const int result = read_net(words, names, count, net, schedule, err);
+	int result = read_net(words, names, count, net, schedule, err);
 
-	return result ? result : net_require_device(net, words->training ? "train" : "run", err);
+	if (!result)
+		result = net_require_device(net, words->training ? "train" : "run", err);
+	if (!result && words->gradient && net->nodes[net->node_count - 1].op == NET_LOSS)
+		result = wc_fail(err, WC_ERR_INPUT, "--gradient has no meaning for '%s', whose gradient is its loss's", net->name);
+	return result;
 }
 
 // Training needs both phases; a schedule from a file may have one.
