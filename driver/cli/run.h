@@ -44,7 +44,7 @@ struct run_words {
 	{"pe-window", 0, POPT_ARG_STRING, &(words).pe_window, 0, "show 4 x 4 PEs of an array in C (--arith dpi) in the waveform", "ROW,COLUMN"},              \
 	{"random-memory", 0, POPT_ARG_NONE, &(words).random_memory, 0, "random latency and back-pressure of the memory", NULL},                               \
 	{"random-reset", 0, POPT_ARG_NONE, &(words).random_reset, 0, "undefined state takes values from the seed", NULL},                                     \
-	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles (default 100)", "N"},                                                  \
+	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles, to 100000 (default 100)", "N"},                                                  \
 	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N; core=N too", "SPEC"}, \
 	{"resume", 0, POPT_ARG_STRING, &(words).resume, 0, "keep in FILE what is finished after every group, and go on from there if it is there: on the C model up to it, on the rtl backend from it on", "FILE"}, \
 	{"by-class", 0, POPT_ARG_NONE, &(words).by_class, 0, "print the DRAM bytes by class", NULL},                                                          \

@@ -6,6 +6,8 @@
 #include "driver/cli/run.h"
 
 enum { DPI_FROM = 16 * 16 };
+// A device that makes no progress is given up after 1000000 cycles, in which several beats must come.
+enum { LATENCY_MAX = 100000 };
 
 // A:B or A: of --waves-window.
 static int parse_window(const char *text, uint64_t *from, uint64_t *to, struct wc_error *err)
@@ -97,7 +99,7 @@ static int parse_device(struct run_job *job, const struct cli_problem *problem, 
 	if (words->pe_window && strcmp(job->arith, "dpi"))
 		return wc_fail(err, WC_ERR_INPUT, "--pe-window needs --arith dpi, the array as a C macro");
 	if (words->latency)
-		result = cli_number("latency", words->latency, 1, 1000000, &latency, err);
+		result = cli_number("latency", words->latency, 1, LATENCY_MAX, &latency, err);
 	if (!result && words->waves_window)
 		result = parse_window(words->waves_window, &job->device.rtl.wave_from, &job->device.rtl.wave_to, err);
 	if (!result && words->pe_window)

@@ -90,6 +90,7 @@ Test(usage, bad_options_are_refused)
 		{"run --backend model --pe-window 0,0", "--pe-window has no meaning for --backend model"},
 		{"run --backend model --waves w.fst", "--waves has no meaning for --backend model"},
 		{"run --backend model --latency 3", "--latency has no meaning"},
+		{"run --latency 100001", "--latency: 100001 is out of range, the limits are 1 to 100000"},
 		{"run --net lenet --backend model --gradient nosuch.npy", "--gradient has no meaning for 'lenet', whose gradient is its loss's"},
 		{"run --backend model --random-memory", "--random-memory has no meaning"},
 		{"run --backend model --arith rtl", "--arith has no meaning"},
