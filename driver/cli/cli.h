@@ -23,7 +23,7 @@ enum cli_exit { CLI_OK = 0, CLI_MISMATCH = 1, CLI_USAGE = 2, CLI_SYSTEM = 3, CLI
 
 struct cli_command {
 	const char *name;
-	const char *arguments; // for the usage line
+	const char *arguments; // for the usage line, behind the options
 	const char *summary;
 	int (*run)(int argc, const char **argv); // argv[0] is the command's name; returns the exit status
 };
@@ -50,11 +50,11 @@ int cli_real(const char *option, const char *text, double min, double max, doubl
 struct cli_device_words {
 	const char *batch, *cores, *array, *buffer, *bus, *strips, *phases, *mac_stages, *ports;
 };
-#define CLI_DEVICE_OPTIONS(words)                                                                                                 \
-	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default 4; for paper accounting 32)", "N"},                           \
+#define CLI_DEVICE_OPTIONS(words, batch_default, buffer_default)                                                                  \
+	{"batch", 0, POPT_ARG_STRING, &(words).batch, 0, "samples of the mini-batch (default " batch_default ")", "N"},            \
 	{"cores", 0, POPT_ARG_STRING, &(words).cores, 0, "cores that the mini-batch is split among, 1 or 2 (default 1)", "N"},    \
 	{"array", 0, POPT_ARG_STRING, &(words).array, 0, "rows x columns of the array, each 4 to 128 (default 16x16)", "RxC"},    \
-	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer of a core, a multiple of 4 KiB (default 64KiB; for paper accounting 10MiB)", "SIZE"},         \
+	{"buffer", 0, POPT_ARG_STRING, &(words).buffer, 0, "global buffer of a core, a multiple of 4 KiB (default " buffer_default ")", "SIZE"}, \
 	{"bus", 0, POPT_ARG_STRING, &(words).bus, 0, "bytes of a memory beat: 16, 32, 64 or 128 (default 16)", "N"},              \
 	{"strips", 0, POPT_ARG_STRING, &(words).strips, 0, "strips per segment of overl and 2ps (default auto: chosen)", "N|auto"}
 #define CLI_PHASES_OPTION(words) {"phases", 0, POPT_ARG_STRING, &(words).phases, 0, "all or forward (default all)", "PHASES"}

@@ -21,7 +21,7 @@ static const struct poptOption table[] = {
 	{"image", 0, POPT_ARG_STRING, &words.image, 0, "height and width of the input (default: the network's own)", "N"},
 	{"max-extra-macs", 0, POPT_ARG_STRING, &words.max_extra_macs, 0, "hybrid: recomputation, percent of the training MACs (default 0)", "PERCENT"},
 	{"objective", 0, POPT_ARG_STRING, &words.objective, 0, "hybrid: traffic, footprint or time (default traffic)", "NAME"},
-	CLI_DEVICE_OPTIONS(words.device),
+	CLI_DEVICE_OPTIONS(words.device, "4; for paper accounting 32", "64KiB; for paper accounting 10MiB"),
 	CLI_PHASES_OPTION(words.device),
 	{"explain", 0, POPT_ARG_NONE, &words.explain, 0, "print why each group is as it is, instead of the schedule's text", NULL},
 	{"json", 0, POPT_ARG_NONE, &words.json, 0, "print what it costs, as JSON, instead of the schedule's text", NULL},

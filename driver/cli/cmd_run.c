@@ -6,7 +6,7 @@
 static struct run_words words;
 static const struct poptOption table[] = {
 	{"net", 0, POPT_ARG_STRING, &words.net, 0, "network (default: that of --schedule, if this is a file; else fashion-conv)", "NAME|FILE"},
-	RUN_OPTIONS(words),
+	RUN_OPTIONS(words, "4"),
 	CLI_PHASES_OPTION(words.device),
 	{"input", 0, POPT_ARG_STRING, &words.input, 0, "images, NHWC float16, float32 or uint8 (default: Fashion-MNIST for 28x28x1, else random)", "X.npy"},
 	{"weights", 0, POPT_ARG_STRING, &words.weights, 0, "directory of NODE.weight.npy or NODE.weight.krsc.npy, KRSC; NODE.bias.npy, NODE.gamma.npy, NODE.beta.npy if there (default: random)", "DIR"},

@@ -8,8 +8,8 @@
 static struct run_words words = {.training = true};
 static const struct poptOption table[] = {
 	{"net", 0, POPT_ARG_STRING, &words.net, 0, "network that ends with a loss (default: that of --schedule, if this is a file; else lenet)", "NAME|FILE"},
-	RUN_OPTIONS(words),
-	{"steps", 0, POPT_ARG_STRING, &words.steps, 0, "mini-batches to train with (default 100), of 128 samples without --batch", "N"},
+	RUN_OPTIONS(words, "128"),
+	{"steps", 0, POPT_ARG_STRING, &words.steps, 0, "mini-batches to train with (default 100)", "N"},
 	{"data", 0, POPT_ARG_STRING, &words.dataset, 0, "fashion-mnist, padded with black and repeated in every channel for a larger input (default), or images, NHWC float16, float32 or uint8", "fashion-mnist|X.npy"},
 	{"labels", 0, POPT_ARG_STRING, &words.labels, 0, "of the images of a file: [N] int32, int64 or uint8 (default: X.labels.npy)", "Y.npy"},
 	{"weights", 0, POPT_ARG_STRING, &words.weights, 0, "directory that --save has written, or of NODE.weight.npy or NODE.weight.krsc.npy, KRSC (default: He normal, a tenth before the loss, biases and betas 0, gammas 1)", "DIR"},

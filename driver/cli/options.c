@@ -86,7 +86,7 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 		{"usage", 0, POPT_ARG_NONE, NULL, USAGE, "Display brief usage message", NULL},
 		POPT_TABLEEND,
 	};
-	static char name[64];
+	static char name[64], line[128];
 	static struct poptOption all[] = {
 		{NULL, 0, POPT_ARG_INCLUDE_TABLE, NULL, 0, "Options:", NULL},
 		{NULL, 0, POPT_ARG_INCLUDE_TABLE, help, 0, "Help options:", NULL},
@@ -104,8 +104,10 @@ int cli_parse(const struct cli_command *command, int argc, const char **argv, co
 	snprintf(name, sizeof(name), "wavecore %s", command->name);
 	argv[0] = name;
 	context = poptGetContext(NULL, argc, argv, all, 0);
-	poptSetOtherOptionHelp(context, command->arguments);
+	// popt names the options itself in the usage message, but not in the help's first line.
+	snprintf(line, sizeof(line), "[OPTIONS]%s%s", *command->arguments ? " " : "", command->arguments);
 	code = poptGetNextOpt(context);
+	poptSetOtherOptionHelp(context, code == HELP ? line : command->arguments);
 	if (code == HELP || code == USAGE) {
 		code == HELP ? poptPrintHelp(context, stdout, 0) : poptPrintUsage(context, stdout, 0);
 		return CLI_OK;

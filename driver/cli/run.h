@@ -26,10 +26,10 @@ struct run_words {
 };
 
 // The options that both have.
-#define RUN_OPTIONS(words)                                                                                                                                 \
+#define RUN_OPTIONS(words, batch_default)                                                                                                                  \
 	{"image", 0, POPT_ARG_STRING, &(words).image, 0, "height and width of the input (default: the network's own)", "N"},                                   \
 	{"schedule", 0, POPT_ARG_STRING, &(words).schedule, 0, "planner or schedule file, or several (default mbs); a single file says image, batch, cores, array, buffer and bus, too", "NAME|FILE,..."}, \
-	CLI_DEVICE_OPTIONS((words).device),                                                                                                                \
+	CLI_DEVICE_OPTIONS((words).device, batch_default, "64KiB"),                                                                                         \
 	{"ports", 0, POPT_ARG_STRING, &(words).device.ports, 0, "memory ports of --bus bytes, 1 or 2 (default 1)", "N"},                                      \
 	{"mac-stages", 0, POPT_ARG_STRING, &(words).device.mac_stages, 0, "cycles per PE, 1 or 2 (default 1)", "N"},                                          \
 	{"backend", 0, POPT_ARG_STRING, &(words).backend, 0, "rtl: the verilated design; model: functional, in C (default rtl)", "NAME"},                      \

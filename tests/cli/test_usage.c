@@ -164,3 +164,27 @@ Test(usage, requested_help_goes_to_stdout)
 		command_release(&command);
 	}
 }
+
+Test(usage, help_has_the_defaults_of_its_command)
+{
+	static const struct {
+		const char *arguments, *line, *batch;
+	} cases[] = {
+		{"run --help", "Usage: wavecore run [OPTIONS]\n", "(default 4)"},
+		{"train --help", "Usage: wavecore train [OPTIONS]\n", "(default 128)"},
+		{"plan --help", "Usage: wavecore plan [OPTIONS] NET|FILE\n", "(default 4; for"},
+		{"trace --help", "Usage: wavecore trace [OPTIONS] dump|stat FILE\n", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct command command;
+		const char *batch;
+
+		command_run(&command, cases[i].arguments);
+		cr_expect_eq(strncmp(command.out, cases[i].line, strlen(cases[i].line)), 0, "%s", command.out);
+		batch = strstr(command.out, "samples of the mini-batch ");
+		cr_expect(!cases[i].batch || (batch && !strncmp(batch + strlen("samples of the mini-batch "), cases[i].batch, strlen(cases[i].batch))), "%s", command.out);
+		cr_expect_eq(strstr(command.out, "paper") != NULL, !strncmp(cases[i].arguments, "plan", 4), "%s", command.out);
+		command_release(&command);
+	}
+}
