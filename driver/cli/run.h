@@ -45,7 +45,7 @@ struct run_words {
 	{"random-memory", 0, POPT_ARG_NONE, &(words).random_memory, 0, "random latency and back-pressure of the memory", NULL},                               \
 	{"random-reset", 0, POPT_ARG_NONE, &(words).random_reset, 0, "undefined state takes values from the seed", NULL},                                     \
 	{"latency", 0, POPT_ARG_STRING, &(words).latency, 0, "memory latency in cycles, to 100000 (default 100)", "N"},                                                  \
-	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N; core=N too", "SPEC"}, \
+	{"fault", 0, POPT_ARG_STRING, &(words).fault, 0, "plant one: weight|accumulator:command=N,wave=N,row=N,column=N,bit=N or lane:command=N,row=N,column=N,bit=N or buffer|memory|command:command=N,address=N,bit=N (of a command, address is its byte, 0 to 255); core=N too", "SPEC"}, \
 	{"resume", 0, POPT_ARG_STRING, &(words).resume, 0, "keep in FILE what is finished after every group, and go on from there if it is there: on the C model up to it, on the rtl backend from it on", "FILE"}, \
 	{"by-class", 0, POPT_ARG_NONE, &(words).by_class, 0, "print the DRAM bytes by class", NULL},                                                          \
 	{"profile", 0, POPT_ARG_NONE, &(words).profile, 0, "print cycles and utilization by layer and phase (rtl backend)", NULL},                            \
@@ -100,6 +100,9 @@ int run_options_parse(struct run_job *job, const struct run_words *words, const 
 
 // Whether tensors of that network and batch fit this machine's memory, with `jobs` schedules at a time; WC_ERR_INPUT states both sizes.
 int run_memory_check(const struct net *net, const struct cli_problem *problem, bool training, int jobs, struct wc_error *err);
+
+// Whether a fault in DRAM is planted in the memory that the run of this schedule has; WC_ERR_INPUT names its addresses.
+int run_memory_check_fault(const struct fault *fault, const struct schedule *schedule, const struct net *net, bool training, struct wc_error *err);
 
 // --resume of one schedule.
 struct run_state {

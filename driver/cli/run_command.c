@@ -153,6 +153,16 @@ static int check_words(struct session *session, struct wc_error *err)
 	return run_memory_check(&session->net, &session->problem, session->words->training, session->jobs < session->count ? session->jobs : session->count, err);
 }
 
+// The memory of each schedule's run is known once that is planned.
+static int check_fault(const struct session *session, struct wc_error *err)
+{
+	int result = 0;
+
+	for (int i = 0; !result && i < session->count; i++)
+		result = run_memory_check_fault(&session->job.fault, &session->schedules[i], &session->net, session->words->training, err);
+	return result;
+}
+
 // Schedules, data, the device.
 static int open_session(struct session *session, struct wc_error *err)
 {
@@ -166,7 +176,7 @@ static int open_session(struct session *session, struct wc_error *err)
 
 	if ((result = make_schedules(session->names, session->count, &session->net, &session->problem.plan, session->schedules, err)) ||
 	    (words->training && (result = require_backward(session->names, session->count, session->schedules, err))) ||
-	    (result = data_init(&session->data, &session->net, session->problem.plan.batch, &options, err)) ||
+	    (result = check_fault(session, err)) || (result = data_init(&session->data, &session->net, session->problem.plan.batch, &options, err)) ||
 	    (words->training && (result = train_open(&session->train, words, job->seed, &session->data, err))))
 		return result;
 	// What came before is ended by a signal at once.

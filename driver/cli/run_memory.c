@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a run's tensors fit this machine, before an hour is spent on filling it.
+// A run's memory, before an hour is spent on filling it: whether its tensors fit this machine, and whether a planted fault is in it.
 #include <inttypes.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "driver/cli/run.h"
+#include "driver/host/layout.h"
 
 // What is certainly needed, in double: products of a large batch need not fit an integer.
 static double bytes_needed(const struct net *net, int batch, int cores, bool backward, bool training, int jobs)
@@ -51,4 +52,26 @@ int run_memory_check(const struct net *net, const struct cli_problem *problem, b
 	return wc_fail(err, WC_ERR_INPUT, "cannot run '%s' with batch %d: its tensors, golden, collected and in simulated memory, need at least %.0f bytes%s, "
 		       "this machine has %.0f; take a smaller batch%s", net->name, problem->plan.batch, needed, jobs > 1 ? " in all jobs" : "", there,
 		       jobs > 1 ? " or fewer jobs" : "");
+}
+
+int run_memory_check_fault(const struct fault *fault, const struct schedule *schedule, const struct net *net, bool training, struct wc_error *err)
+{
+	const struct program_whole whole = {.loss = net->nodes[net->node_count - 1].op == NET_LOSS, .update = training};
+	struct wc_memory memory;
+	struct layout layout;
+	int result;
+
+	if (fault->device.kind != WC_FAULT_MEMORY)
+		return 0;
+	result = layout_init(&layout, schedule, net, whole, RUN_RING_ENTRIES, err);
+	if (result)
+		return result;
+	// As the run makes it; what is not touched takes no memory.
+	result = wc_memory_init(&memory, schedule->bus_bytes, layout.region_bytes, err);
+	if (!result) {
+		result = fault_check_memory(fault, &memory, err);
+		wc_memory_release(&memory);
+	}
+	layout_release(&layout);
+	return result;
 }

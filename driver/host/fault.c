@@ -57,7 +57,8 @@ static int wrong_keys(const struct kind *kind, const char *what, const char *whi
 {
 	char all[80];
 
-	return wc_fail(err, WC_ERR_INPUT, "--fault: %s %s; expected %s:%s", what, which, kind->name, print_keys(kind, ~0u, "=N", all, sizeof(all)));
+	return wc_fail(err, WC_ERR_INPUT, "--fault: %s %s; expected %s:%s, and core=N if it is not core 0's", what, which, kind->name,
+		       print_keys(kind, ~0u, "=N", all, sizeof(all)));
 }
 
 static int parse_pair(const struct kind *kind, const char *at, const char **rest, uint64_t values[KEYS], unsigned *seen, struct wc_error *err)
@@ -147,4 +148,12 @@ int fault_check(const struct fault *fault, const struct wc_device_params *params
 		return wc_fail(err, WC_ERR_INPUT, "--fault: address=%" PRIu64 ", the buffer of the device has %" PRIu32 " bytes", device->address,
 			       params->buffer_bytes);
 	return 0;
+}
+
+int fault_check_memory(const struct fault *fault, const struct wc_memory *memory, struct wc_error *err)
+{
+	if (fault->device.kind != WC_FAULT_MEMORY || wc_memory_contains(memory, fault->device.address, 1))
+		return 0;
+	return wc_fail(err, WC_ERR_INPUT, "--fault: address=%" PRIu64 " (0x%" PRIx64 "), the memory of this run has addresses 0x%" PRIx64 " to 0x%" PRIx64,
+		       fault->device.address, fault->device.address, memory->base, memory->base + memory->bytes - 1);
 }

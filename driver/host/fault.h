@@ -23,7 +23,9 @@ struct fault {
 
 // WC_ERR_INPUT quotes the word at fault and what is known.
 int fault_parse(struct fault *fault, const char *text, struct wc_error *err);
-// Whether the place is there in a device: row, column, address of the buffer. Commands, waves and DRAM are known when it runs alone.
+// Whether the place is there in a device: row, column, address of the buffer. Commands and waves are known when it runs alone.
 int fault_check(const struct fault *fault, const struct wc_device_params *params, struct wc_error *err);
+// Whether a fault in DRAM is in this one. WC_ERR_INPUT names its addresses.
+int fault_check_memory(const struct fault *fault, const struct wc_memory *memory, struct wc_error *err);
 
 #endif

@@ -108,6 +108,8 @@ Test(usage, bad_options_are_refused)
 		{"run --fault lane:command=3,row=0,bit=0", "missing column; expected lane:command=N,row=N,column=N,bit=N"},
 		{"run --fault lane:command=3,wave=0,row=0,column=0,bit=0", "unknown key wave"},
 		{"run --fault lane:command=3,row=0,column=32,bit=0", "the vector unit of the device has lanes 0 to 31"},
+		{"run --backend model --fault memory:command=1,address=64,bit=0", "--fault: address=64 (0x40), the memory of this run has addresses 0x100000 to 0x"},
+		{"train --backend model --fault memory:command=1,address=0xffffffffffff,bit=0", "(0xffffffffffff), the memory of this run has addresses 0x100000 to 0x"},
 		{"plan", "an argument is missing"},
 		{"plan fashion-conv --image 16384", "(--accounting paper has no such limit): node 'conv1': one sample of the output takes 3221225472 bytes, limit 1073741824"},
 		{"plan fashion-conv another", "unexpected argument 'another'"},

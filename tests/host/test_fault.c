@@ -290,7 +290,7 @@ Test(fault, text_form)
 		{"weight:command=99999999999999999999", "out of range"},
 		{"lane:command=1,row=0,column=256,bit=0", "column=256 is out of range, the limit is 255"},
 		{"lane:command=1,row=0,column=0,bit=32", "bit=32"},
-		{"lane:command=1,wave=0,row=0,column=0,bit=0", "unknown key wave; expected lane:command=N,row=N,column=N,bit=N"},
+		{"lane:command=1,wave=0,row=0,column=0,bit=0", "unknown key wave; expected lane:command=N,row=N,column=N,bit=N, and core=N if it is not core 0's"},
 		{"weight:command=1", "missing wave,row,column,bit; expected weight:command=N,wave=N,row=N,column=N,bit=N"},
 		{"weight:command=1,wave=0,row=0,column=0", "missing bit"},
 		{"buffer:command=1,bit=1", "missing address; expected buffer:command=N,bit=N,address=N"},
@@ -343,5 +343,27 @@ Test(fault, places_that_the_device_does_not_have)
 		cr_assert_eq(fault_parse(&fault, cases[i].text, &err), 0, "%s", err.text);
 		cr_expect_eq(fault_check(&fault, &params, &err), cases[i].says ? WC_ERR_INPUT : 0, "%s", cases[i].text);
 		cr_expect(!cases[i].says || strstr(err.text, cases[i].says), "%s: %s", cases[i].text, err.text);
+	}
+}
+
+Test(fault, addresses_that_the_memory_does_not_have)
+{
+	static const struct {
+		const char *text;
+		bool there;
+	} cases[] = {
+		{"memory:command=1,address=0x1000,bit=0", true}, {"memory:command=1,address=0x1fff,bit=0", true}, {"memory:command=1,address=0xfff,bit=0", false},
+		{"memory:command=1,address=0x2000,bit=0", false}, {"memory:command=1,address=0xffffffffffffffff,bit=0", false},
+		{"buffer:command=1,address=64,bit=0", true},
+	};
+	const struct wc_memory memory = {.base = 0x1000, .bytes = 0x1000};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fault fault;
+		struct wc_error err = {""};
+
+		cr_assert_eq(fault_parse(&fault, cases[i].text, &err), 0, "%s", err.text);
+		cr_expect_eq(fault_check_memory(&fault, &memory, &err), cases[i].there ? 0 : WC_ERR_INPUT, "%s", cases[i].text);
+		cr_expect(cases[i].there || strstr(err.text, "the memory of this run has addresses 0x1000 to 0x1fff"), "%s", err.text);
 	}
 }
