@@ -16,11 +16,21 @@ void wct_dump_options_init(struct wct_dump_options *options)
 	options->level = WCT_LEVEL_CYCLE;
 }
 
+// Whose command it is; a device of one core does not say. -1: of none.
+static int64_t core_of(const struct wct_event *event)
+{
+	if (wct_event_has_coord(event, WCT_CORE))
+		return event->coord[WCT_CORE];
+	return event->command == WCT_NO_COMMAND ? -1 : 0;
+}
+
 static bool is_wanted(const struct wct_dump_options *options, const struct wct_event *event)
 {
 	if (event->level > options->level || (options->kinds && !(options->kinds >> event->kind & 1)))
 		return false;
 	if (options->has_command && event->command != options->command)
+		return false;
+	if (options->has_core && core_of(event) != options->core)
 		return false;
 	return !options->has_window || (event->has_cycle && event->cycle >= options->cycle_from && event->cycle < options->cycle_to);
 }

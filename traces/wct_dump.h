@@ -19,6 +19,8 @@ struct wct_dump_options {
 	enum wct_level level;            // up to this one
 	bool has_command;                // this command's events alone
 	uint32_t command;
+	bool has_core;                   // events of this core's commands alone
+	int core;
 	bool has_window;                 // events with a cycle in [cycle_from, cycle_to) alone
 	uint64_t cycle_from, cycle_to;
 	uint32_t kinds;                  // mask by kind; 0: all

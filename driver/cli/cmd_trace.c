@@ -43,16 +43,16 @@ static int window(const char *text, struct wct_dump_options *options, struct wc_
 	options->has_window = true;
 	options->cycle_to = UINT64_MAX;
 	result = cli_number("window", from, 0, UINT64_MAX, &options->cycle_from, err);
-	return result || !text[length + 1] ? result : cli_number("window", text + length + 1, 0, UINT64_MAX, &options->cycle_to, err);
+	return result || !text[length + 1] ? result : cli_number("window", text + length + 1, options->cycle_from + 1, UINT64_MAX, &options->cycle_to, err);
 }
 
 // Options that choose events are an error where all are counted, not silently dropped.
-static int refuse_for_stat(bool data, const char *level, const char *command, const char *cycles, struct wc_error *err)
+static int refuse_for_stat(bool data, const char *level, const char *command, const char *core, const char *cycles, struct wc_error *err)
 {
 	const struct {
 		const char *option;
 		bool given;
-	} given[] = {{"data", data}, {"level", level}, {"command", command}, {"window", cycles}};
+	} given[] = {{"data", data}, {"level", level}, {"command", command}, {"core", core}, {"window", cycles}};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
 		if (given[i].given)
@@ -64,12 +64,13 @@ static int refuse_for_stat(bool data, const char *level, const char *command, co
 static int run(int argc, const char **argv)
 {
 	static int json, data;
-	static char *level, *command, *cycles;
+	static char *level, *command, *core, *cycles;
 	static const struct poptOption table[] = {
 		{"json", 0, POPT_ARG_NONE, &json, 0, "JSON, one object a line", NULL},
 		{"data", 0, POPT_ARG_NONE, &data, 0, "dump: the values of tiles too", NULL},
 		{"level", 0, POPT_ARG_STRING, &level, 0, "dump: up to run, layer, tile, wave or cycle (default: all)", "LEVEL"},
 		{"command", 0, POPT_ARG_STRING, &command, 0, "dump: this command's events alone", "N"},
+		{"core", 0, POPT_ARG_STRING, &core, 0, "dump: the events of this core's commands alone", "N"},
 		{"window", 0, POPT_ARG_STRING, &cycles, 0, "dump: events of cycles FROM to TO - 1 alone", "FROM:TO"},
 		POPT_TABLEEND,
 	};
@@ -91,10 +92,15 @@ static int run(int argc, const char **argv)
 		options.has_command = true;
 		options.command = (uint32_t)number;
 	}
+	if (!result && core) {
+		result = cli_number("core", core, 0, WC_CORES_MAX - 1, &number, &err);
+		options.has_core = true;
+		options.core = (int)number;
+	}
 	if (!result && cycles)
 		result = window(cycles, &options, &err);
 	if (!result && !strcmp(arguments[0], "stat"))
-		result = refuse_for_stat(data, level, command, cycles, &err);
+		result = refuse_for_stat(data, level, command, core, cycles, &err);
 	if (result)
 		return cli_fail(&err, result);
 	if (!strcmp(arguments[0], "dump"))

@@ -68,6 +68,20 @@ Test(cores, traces_agree_with_the_golden_model)
 	command_run(&command, "trace dump a.wct");
 	cr_expect(strstr(command.out, "core=0") && strstr(command.out, "core=1"));
 	command_release(&command);
+	// One core's: neither the other's nor what is of none.
+	command_run(&command, "trace dump a.wct --core 1 --command 3");
+	cr_expect(strstr(command.out, "core=1") && !strstr(command.out, "core=0") && !strstr(command.out, "header "), "%s", command.out);
+	command_release(&command);
+	// A device of one core does not say which.
+	command_run(&command, RUN " --trace a.wct");
+	cr_assert_eq(command.status, 0, "%s", command.err);
+	command_release(&command);
+	command_run(&command, "trace dump a.wct --core 1");
+	cr_expect(!command.status && !*command.out, "%s", command.out);
+	command_release(&command);
+	command_run(&command, "trace dump a.wct --core 0");
+	cr_expect(strstr(command.out, "command_begin ") && !strstr(command.out, "counter "), "%s", command.out);
+	command_release(&command);
 }
 
 static double loss(json_t *object, size_t step)
