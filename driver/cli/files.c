@@ -91,24 +91,24 @@ int cli_same_problem(const char *path, const struct schedule *schedule, const st
 	enum { PAPER_FACTS = 3 }; // a schedule for `paper` accounting says no more
 	const bool device = options->accounting == SCHED_DEVICE;
 	const struct {
-		const char *what;
-		int64_t file, option;
+		const char *what, *option;
+		int64_t file, wanted;
 	} facts[] = {
-		{"batch", schedule->batch, options->batch},
-		{"cores", schedule->cores, options->cores},
-		{"buffer bytes", schedule->buffer_bytes, options->buffer_bytes},
-		{"array rows", schedule->rows, options->rows},
-		{"array columns", schedule->cols, options->cols},
-		{"bus bytes", schedule->bus_bytes, options->bus_bytes},
+		{"batch", "batch", schedule->batch, options->batch},
+		{"cores", "cores", schedule->cores, options->cores},
+		{"buffer bytes", "buffer", schedule->buffer_bytes, options->buffer_bytes},
+		{"array rows", "array", schedule->rows, options->rows},
+		{"array columns", "array", schedule->cols, options->cols},
+		{"bus bytes", "bus", schedule->bus_bytes, options->bus_bytes},
 	};
 
 	if (schedule->accounting != options->accounting)
 		return wc_fail(err, WC_ERR_INPUT, "%s: made for %s accounting, wanted is %s; see --accounting", path, device ? "paper" : "device",
 			       device ? "device" : "paper");
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
-		if (facts[i].file != facts[i].option && (device || i < PAPER_FACTS))
-			return wc_fail(err, WC_ERR_INPUT, "%s: made for %s %" PRId64 ", the options say %" PRId64, path, facts[i].what, facts[i].file,
-				       facts[i].option);
+		if (facts[i].file != facts[i].wanted && (device || i < PAPER_FACTS))
+			return wc_fail(err, WC_ERR_INPUT, "%s: made for %s %" PRId64 ", wanted is %" PRId64 " (--%s)", path, facts[i].what, facts[i].file,
+				       facts[i].wanted, facts[i].option);
 	return 0;
 }
 

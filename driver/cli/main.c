@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // wavecore: plan, check and run training schedules on the device, and look at traces.
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -77,10 +78,11 @@ int main(int argc, const char **argv)
 	// A file that grows beyond its limit is an error of the write, which is told, not the end of the process.
 	signal(SIGXFSZ, SIG_IGN);
 	status = dispatch(argc, argv);
-	// Nothing before has looked at every write.
+	// Nothing before has looked at every write. What could not be written then is tried again here, and so says why.
+	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
 		if (status != CLI_SYSTEM)
-			fprintf(stderr, "error: cannot write to stdout\n");
+			fprintf(stderr, "error: cannot write to stdout%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
 		return CLI_SYSTEM;
 	}
 	return status;

@@ -244,6 +244,8 @@ int cli_problem(const struct cli_device_words *words, const struct schedule *fil
 	    (words->mac_stages && (result = cli_number("mac-stages", words->mac_stages, 1, 2, &stages, err))) ||
 	    (words->ports && (result = cli_number("ports", words->ports, 1, 2, &ports, err))))
 		return result;
+	if (!file && batch % cores)
+		return wc_fail(err, WC_ERR_INPUT, "--batch: %" PRIu64 " is not a multiple of %" PRIu64 " cores (--cores)", batch, cores);
 	if (buffer % 4096)
 		return wc_fail(err, WC_ERR_INPUT, "--buffer: %s is not a multiple of 4 KiB", words->buffer);
 	if (bus & (bus - 1))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a run prints in the end: table or JSON, what was checked, the errors.
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "driver/cli/run.h"
 
@@ -114,7 +116,11 @@ int run_print(json_t *const *results, int count, int all, const struct run_words
 			run_profile_print(results[i], file);
 	if (status == CLI_OK && words->fault)
 		fprintf(stderr, "note: the planted fault changed no result: its command, wave, row, column or address does not occur, or nothing read the bit\n");
-	fflush(file);
+	// In the end it is only known that something was not written.
+	if (fflush(file)) {
+		fprintf(stderr, "error: cannot write to stdout: %s\n", strerror(errno));
+		status = CLI_SYSTEM;
+	}
 	print_notes(results, count);
 	print_errors(results, count);
 	return status;

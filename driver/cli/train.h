@@ -34,6 +34,7 @@ struct train_steps {
 	float *losses;                     // [done], owned
 	int done;                          // steps
 	bool unread;                       // nobody reads stdout any more
+	int stdout_errno, curve_errno;     // why either could not be written at first
 	double step_from_s;                // when the present step began
 	struct run_training training;      // for run_options
 };

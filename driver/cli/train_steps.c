@@ -28,6 +28,12 @@ static int next_batch(void *context, int step, struct wc_error *err)
 	return dataset_draw(&train->dataset, steps->job->seed, drawn(steps, step), train->data, err);
 }
 
+static void note_errno(int *first)
+{
+	if (!*first)
+		*first = errno;
+}
+
 // What cannot be written is found in the end, ferror(), and ends nothing: the parameters are worth more. But a pipe that nobody reads any more (head)
 // ends the training, as others do.
 static void step_done(void *context, int step, double loss)
@@ -40,14 +46,16 @@ static void step_done(void *context, int step, double loss)
 	steps->done = step + 1;
 	if (!steps->job->words->json) {
 		// Over the progress line, which is shorter.
-		printf("%s%s: step %d of %d, loss %.9g, %.1f images/s\n", isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) ? "\r" : "", steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate);
-		if (fflush(stdout))
+		const char *over = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) ? "\r" : "";
+
+		if (printf("%s%s: step %d of %d, loss %.9g, %.1f images/s\n", over, steps->schedule, steps->done, steps->training.steps, (double)steps->losses[step], rate) < 0 ||
+		    fflush(stdout)) {
+			note_errno(&steps->stdout_errno);
 			steps->unread |= errno == EPIPE;
+		}
 	}
-	if (steps->curve) {
-		fprintf(steps->curve, "%d\t%.9g\t%.1f\n", steps->done, (double)steps->losses[step], rate);
-		fflush(steps->curve);
-	}
+	if (steps->curve && (fprintf(steps->curve, "%d\t%.9g\t%.1f\n", steps->done, (double)steps->losses[step], rate) < 0 || fflush(steps->curve)))
+		note_errno(&steps->curve_errno);
 }
 
 static int open_curve(struct train_steps *steps, struct wc_error *err)
@@ -72,8 +80,11 @@ static int close_curve(struct train_steps *steps, struct wc_error *err)
 	if (!curve)
 		return 0;
 	failed = ferror(curve);
-	failed |= fclose(curve) != 0;
-	return failed ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s'", steps->outputs->paths[RUN_CURVE]) : 0;
+	if (fclose(curve)) {
+		note_errno(&steps->curve_errno);
+		failed = true;
+	}
+	return failed ? wc_fail(err, WC_ERR_SYSTEM, "cannot write '%s': %s", steps->outputs->paths[RUN_CURVE], strerror(steps->curve_errno)) : 0;
 }
 
 int train_steps_begin(struct train_steps *steps, const struct run_job *job, const char *schedule, const struct run_outputs *outputs,
@@ -188,7 +199,7 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	else
 		close_curve(steps, NULL);
 	if (!wrong && ferror(stdout))
-		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout");
+		wrong = wc_fail(&later, WC_ERR_SYSTEM, "cannot write to stdout: %s", strerror(steps->stdout_errno));
 	describe(steps, result, object);
 	note_no_number(steps, object);
 	say_where(steps, result, resume, status, save, err);

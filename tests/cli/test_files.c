@@ -38,13 +38,13 @@ Test(files, schedules)
 	command_expect_error("check binary.schedule", 2, "binary.schedule");
 	// Made for another problem than the options describe.
 	command_expect_error("run --backend model --array 8x8 --batch 3 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2,
-			     "made for batch 2, the options say 3");
+			     "made for batch 2, wanted is 3 (--batch)");
 	command_expect_error("run --backend model --array 4x8 --batch 2 --buffer 16KiB --net data/small.yaml --schedule data/small.schedule", 2, "made for array rows 8");
 	// Options given must agree with the file, those left open are as it says.
-	command_expect_error("run --backend model --net data/small.yaml --schedule data/small.schedule --bus 32", 2, "made for bus bytes 16, the options say 32");
+	command_expect_error("run --backend model --net data/small.yaml --schedule data/small.schedule --bus 32", 2, "made for bus bytes 16, wanted is 32 (--bus)");
 	command_expect_error("run --backend model --schedule data/small.schedule", 2, "data/small.schedule: made for network 'small', which is not built in; give its "
 			     "file with --net");
-	command_expect_error("plan data/small.yaml --schedule data/small.schedule --batch 3", 2, "made for batch 2, the options say 3");
+	command_expect_error("plan data/small.yaml --schedule data/small.schedule --batch 3", 2, "made for batch 2, wanted is 3 (--batch)");
 	// Disproved: a run refuses it as bad input.
 	command_expect_error(MODEL "--net data/small.yaml --schedule data/wrong.schedule", 2, "data/wrong.schedule:16: group 0 (forward c1..c2)");
 	command_expect_error("plan data/small.yaml --schedule data/wrong.schedule --json", 2, "error: data/wrong.schedule:16: group 0");
@@ -211,7 +211,7 @@ Test(files, a_schedule_for_two_cores_is_planned_checked_and_explained)
 		command_run(&command, "plan lenet --schedule two.schedule --explain");
 		cr_expect(strstr(command.out, "lenet, batch 6 on 2 cores, buffer 65536 bytes"), "%s", command.out);
 		command_release(&command);
-		command_expect_error("plan lenet --schedule two.schedule --cores 1", 2, "two.schedule: made for cores 2, the options say 1");
+		command_expect_error("plan lenet --schedule two.schedule --cores 1", 2, "two.schedule: made for cores 2, wanted is 1 (--cores)");
 	}
 }
 

@@ -287,6 +287,7 @@ Test(train, what_it_cannot_do_is_refused_by_name)
 	cr_assert_eq(command.status, 0, "%s", command.err);
 	command_write("forward.schedule", command.out, strlen(command.out));
 	command_release(&command);
+	command_expect_error("train --backend model --schedule forward.schedule,baseline", 2, "forward.schedule: made for batch 2, wanted is 128 (--batch)");
 	command_expect_error("train --backend model --schedule forward.schedule", 2, "'forward.schedule' has no backward groups");
 }
 
@@ -372,9 +373,12 @@ Test(train, parameters_outlast_what_cannot_be_written)
 	char line[1024];
 
 	command_run(&command, SMALL "--schedule mbs2 --steps 2 --test 0 --save s --curve /dev/full");
-	cr_expect(command.status == 3 && strstr(command.err, "cannot write '/dev/full'"), "%d %s", command.status, command.err);
+	cr_expect(command.status == 3 && strstr(command.err, "cannot write '/dev/full': No space left on device"), "%d %s", command.status, command.err);
 	command_release(&command);
 	expect_samples("s", 8);
+	command_run(&command, "version > /dev/null; (../../../wavecore " SMALL "--schedule mbs2 --steps 1 --test 0 > /dev/full)");
+	cr_expect(command.status == 3 && strstr(command.err, "cannot write to stdout: No space left on device"), "%d %s", command.status, command.err);
+	command_release(&command);
 	// A directory where a file of the dump would be.
 	snprintf(line, sizeof(line), "cd '%s' && mkdir -p d/sgd.npy", command_scratch());
 	cr_assert_eq(system(line), 0);
