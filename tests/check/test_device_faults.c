@@ -87,7 +87,6 @@ static const struct fault {
 	{"a gradient of some rows stored", DEVICE_NORM_STRIPS, "store grad:g0=0:4\n", 0, "store grad:g0=1:4\n", CHECK_NOT_STORED, 3, 0, 0},
 	// Form.
 	{"a slice that is no multiple of the array", DEVICE_SLICES, "weight sc streamed slice 4", 0, "weight sc streamed slice 3", CHECK_FORM, 1, 0, 5},
-	{"a slice that cuts a group", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "wgrad a streamed slice 4", CHECK_FORM, 1, END, END},
 	{"a group's data gradient in slices", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "weight a streamed slice 8", CHECK_FORM, 1, 0, 9},
 	{"a depthwise data gradient in slices", DEVICE_GROUPS, "wgrad a streamed slice 8", 0, "weight d streamed slice 8", CHECK_FORM, 1, 0, 4},
 	{"resident sums that nothing makes", DEVICE_NORM_STRIPS, "group backward c0 g0\nsub_batch 3\n", 0, "group backward c0 g0\nsub_batch 3\nwgrad g0 resident\n", CHECK_FORM, 3,
@@ -117,6 +116,25 @@ ParameterizedTest(int *index, device_faults, caught)
 	cr_assert_eq(violation->place.group, fault->group, "%s: %s", fault->name, violation->text);
 	cr_assert_eq(violation->place.strip, fault->strip, "%s: %s", fault->name, violation->text);
 	cr_assert_eq(violation->place.statement, fault->statement, "%s: %s", fault->name, violation->text);
+}
+
+// The parser refuses it already, so it is made in memory.
+Test(device_faults, a_slice_that_cuts_a_group)
+{
+	const struct graph_case *graph = &device_cases[DEVICE_GROUPS];
+	struct check_result result;
+	struct schedule schedule;
+	struct net net;
+
+	graph_net(&net, graph->yaml);
+	fixture_schedule(&schedule, &net, graph->text);
+	schedule.groups[1].wgrad[net_find(&net, "a")].slice = 4;
+	cr_expect_eq(schedule_check(&schedule, &net, &result, NULL), WC_ERR_INPUT);
+	cr_expect_eq(result.violation.kind, CHECK_FORM);
+	cr_expect_eq(result.violation.place.group, 1);
+	cr_expect(strstr(result.violation.text, "cuts a group"), "%s", result.violation.text);
+	schedule_release(&schedule);
+	net_release(&net);
 }
 
 // Each room, by a buffer that is a byte too small for it. The buffer is a multiple of 4096 in the text alone.
