@@ -6,8 +6,8 @@
 #include "driver/net/net.h"
 
 enum { DEVICE_BYTES_MAX = 1 << 30, BUS_BYTES_MAX = 128 };
-// Of the fields of a command: rows or columns of a kernel, taps that an index of 8 bits tells apart, terms of a sum.
-enum { KERNEL_SIDE_MAX = 255, INDEX_TAPS_MAX = 256, SUM_MAX = 16777215 };
+// Of the fields of a command: rows or columns of a kernel, taps that an index of 8 bits tells apart, terms of a sum, parts of a group.
+enum { KERNEL_SIDE_MAX = 255, INDEX_TAPS_MAX = 256, SUM_MAX = 16777215, GROUP_PARTS_MAX = 255 };
 
 // Bytes of one sample with every row rounded up to the widest bus.
 static int64_t sample_bytes(struct net_shape shape)
@@ -126,6 +126,29 @@ int net_require_device(const struct net *net, const char *who, struct wc_error *
 			rc = check_operator(&net->nodes[i], who, err);
 		if (rc)
 			return rc;
+	}
+	return 0;
+}
+
+// As many equal parts as a group needs for each to fit the lanes.
+static int group_parts(int group, int lanes)
+{
+	int parts = 1;
+
+	while (group % parts || group / parts > lanes)
+		parts++;
+	return parts;
+}
+
+int net_require_lanes(const struct net *net, int lanes, const char *who, struct wc_error *err)
+{
+	for (int i = 0; i < net->node_count; i++) {
+		const struct net_node *node = &net->nodes[i];
+		const int parts = node->op == NET_GN ? group_parts(node->group_channels, lanes) : 1;
+
+		if (parts > GROUP_PARTS_MAX)
+			return wc_fail(err, WC_ERR_INPUT, "%s: node '%s' has groups of %d channels, which are %d equal parts for the vector unit's %d lanes, "
+				       "the device's limit is %d", who, node->name, node->group_channels, parts, lanes, GROUP_PARTS_MAX);
 	}
 	return 0;
 }

@@ -110,6 +110,8 @@ bool net_is_chain(const struct net *net);
 // The same for any network of what the device has: no adaptive pools, no fc or global pool of more than 255 rows or columns, no fc of more than
 // 16777215 inputs, no max pool of more than 256 taps.
 int net_require_device(const struct net *net, const char *who, struct wc_error *err);
+// And of what a vector unit of so many lanes has: no group of a gn that is more than 255 equal parts for it.
+int net_require_lanes(const struct net *net, int lanes, const char *who, struct wc_error *err);
 
 // Weights K (C / groups) R S of a convolution and multiply-accumulates of one sample's forward pass.
 int64_t net_conv_weights(const struct net_node *node);

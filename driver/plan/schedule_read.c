@@ -148,13 +148,10 @@ static int close_group(struct parser *parser)
 // A schedule that is to run names nothing that the device has not.
 static int check_network(struct parser *parser)
 {
-	for (int i = 1; i < parser->net->node_count; i++) {
-		const struct net_node *node = &parser->net->nodes[i];
+	struct wc_error err = {""};
+	const int rc = net_require_device(parser->net, "device schedules", &err);
 
-		if (node->op == NET_ADAPTIVE_POOL)
-			return parser_fail(parser, "node '%s' is of op %s, which the device has not: write 'accounting paper'", node->name, net_op_name(node->op));
-	}
-	return 0;
+	return rc ? parser_fail(parser, "%s: write 'accounting paper'", err.text) : 0;
 }
 
 static int read_group(struct parser *parser)

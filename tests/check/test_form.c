@@ -64,7 +64,12 @@ Test(form, what_the_device_has_not_is_refused_without_a_verdict)
 	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
 	cr_assert_not(result.ok);
 	cr_assert_eq(result.violation.kind, CHECK_NONE);
-	cr_assert_not_null(strstr(err.text, "'relu1' of op adaptive_pool"), "%s", err.text);
+	cr_assert_not_null(strstr(err.text, "node 'relu1' is an adaptive pool, which the device has not"), "%s", err.text);
+	net.nodes[RELU1].op = NET_MAX_POOL;
+	net.nodes[RELU1].conv.kernel_h = net.nodes[RELU1].conv.kernel_w = 17;
+	cr_assert_eq(schedule_check(&schedule, &net, &result, &err), WC_ERR_INPUT);
+	cr_assert_eq(result.violation.kind, CHECK_NONE);
+	cr_assert_not_null(strstr(err.text, "node 'relu1' is of op max_pool with a kernel of 17x17, 289 taps, the device's limit is 256 taps"), "%s", err.text);
 	net.nodes[RELU1].op = NET_RELU;
 	cr_assert_eq(schedule_check_with(&schedule, &net, &(struct check_options){.loss = true}, &result, &err), WC_ERR_INPUT);
 	cr_assert_eq(result.violation.kind, CHECK_NONE);

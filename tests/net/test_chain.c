@@ -130,6 +130,28 @@ Test(chain, a_global_pool_on_the_device_has_at_most_255_rows_and_columns)
 		"device: node 'g' is of op global_pool and reads an input of 1x300, the device's limit is 255 rows and 255 columns");
 }
 
+Test(chain, a_group_on_the_device_is_at_most_255_parts_for_its_lanes)
+{
+	static const struct {
+		int channels, lanes, parts;
+	} cases[] = {{8160, 32, 0}, {8192, 32, 256}, {8192, 33, 256}, {8192, 64, 0}, {251, 8, 0}, {257, 256, 257}, {257, 257, 0}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wc_error err = {""};
+		struct net net;
+		char text[256], words[256];
+
+		snprintf(text, sizeof(text), "%s  - {name: c, op: conv, channels: %d, kernel: 1}\n  - {name: g, op: gn, group_channels: %d}\n", HEAD,
+			 cases[i].channels, cases[i].channels);
+		text_read(&net, text);
+		cr_expect_eq(net_require_lanes(&net, cases[i].lanes, "device", &err), cases[i].parts ? WC_ERR_INPUT : 0, "%s", text);
+		snprintf(words, sizeof(words), "device: node 'g' has groups of %d channels, which are %d equal parts for the vector unit's %d lanes, the "
+			 "device's limit is 255", cases[i].channels, cases[i].parts, cases[i].lanes);
+		cr_expect_str_eq(err.text, cases[i].parts ? words : "");
+		net_release(&net);
+	}
+}
+
 Test(chain, chains_pass)
 {
 	struct wc_error err;

@@ -8,13 +8,8 @@ static int form_network(struct check_state *state)
 {
 	const struct net *net = state->net;
 
-	for (int i = 1; i < net->node_count && !state->paper; i++) {
-		const struct net_node *node = &net->nodes[i];
-
-		if (node->op == NET_ADAPTIVE_POOL)
-			return wc_fail(state->err, WC_ERR_INPUT, "cannot check a 'device' schedule of a network with node '%s' of op %s: the device has none",
-				       node->name, net_op_name(node->op));
-	}
+	if (!state->paper && net_require_device(net, "cannot check a 'device' schedule", state->err) != 0)
+		return WC_ERR_INPUT;
 	if (state->options.loss && net->nodes[net->node_count - 1].op != NET_LOSS)
 		return wc_fail(state->err, WC_ERR_INPUT, "cannot check the loss of network '%s': it has no loss node", net->name);
 	return 0;
@@ -37,6 +32,8 @@ int check_form_header(struct check_state *state)
 		return check_fail(state, CHECK_FORM, -1, "the array is %dx%d, at least 1x1 is needed", schedule->rows, schedule->cols);
 	if (!state->paper && (schedule->bus_bytes == 0 || (schedule->bus_bytes & (schedule->bus_bytes - 1)) != 0))
 		return check_fail(state, CHECK_FORM, -1, "bus of %u bytes is not a power of two", schedule->bus_bytes);
+	if (!state->paper && net_require_lanes(state->net, check_lanes(state), "cannot check a 'device' schedule", state->err) != 0)
+		return WC_ERR_INPUT;
 	if (schedule->group_count < 1)
 		return check_fail(state, CHECK_FORM, -1, "there is no group");
 	for (int i = 1; i < schedule->group_count; i++) {

@@ -229,6 +229,9 @@ int check_store(struct check_state *state, const struct check_use *use, struct r
 int check_view(struct check_state *state);
 int check_free(struct check_state *state);
 
+// Of the vector unit, for the schedule's array and bus.
+int check_lanes(const struct check_state *state);
+
 // rowset.c: rules of rows, the first row that breaks one being the violation.
 // The first run of rows in `rows` that have one of `flags` (wanted) or none of them (!wanted); empty if there is none.
 struct row_range check_find_rows(const uint16_t *flags, struct row_range rows, unsigned any, bool wanted);

@@ -88,14 +88,18 @@ static void partial_sums(struct check_state *state, const struct sched_statement
 		check_move(state, WC_CLASS_STATISTICS, CHECK_READ, bytes * above, run->times);
 }
 
-// The result of a group of more channels than the vector unit has lanes is spread over them by a command of its own.
-static bool exceeds_lanes(const struct check_state *state, int node)
+int check_lanes(const struct check_state *state)
 {
 	int lanes = state->schedule->rows;
 
 	lanes = 2 * state->schedule->cols > lanes ? 2 * state->schedule->cols : lanes;
-	lanes = (int)state->schedule->bus_bytes / 2 > lanes ? (int)state->schedule->bus_bytes / 2 : lanes;
-	return state->net->nodes[node].group_channels > lanes;
+	return (int)state->schedule->bus_bytes / 2 > lanes ? (int)state->schedule->bus_bytes / 2 : lanes;
+}
+
+// The result of a group of more channels than the vector unit has lanes is spread over them by a command of its own.
+static bool exceeds_lanes(const struct check_state *state, int node)
+{
+	return state->net->nodes[node].group_channels > check_lanes(state);
 }
 
 static void statistics(struct check_state *state, const struct sched_statement *statement, int node, enum check_norm part,

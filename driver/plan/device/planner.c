@@ -66,6 +66,14 @@ static int check_options(const struct plan_options *options, struct wc_error *er
 	return 0;
 }
 
+// Of the vector unit, as the device has them.
+static int lanes_of(const struct plan_options *options)
+{
+	const int rows = options->rows, columns = 2 * options->cols, bus = (int)options->bus_bytes / 2, lanes = rows > columns ? rows : columns;
+
+	return lanes > bus ? lanes : bus;
+}
+
 typedef int require_fn(const struct net *net, const char *who, struct wc_error *err);
 
 static int begin(struct planner *planner, struct schedule *schedule, const char *name, const struct net *net, const struct plan_options *options,
@@ -78,6 +86,8 @@ static int begin(struct planner *planner, struct schedule *schedule, const char 
 	rc = check_options(options, err);
 	if (!rc)
 		rc = require(net, "device schedules", err);
+	if (!rc)
+		rc = net_require_lanes(net, lanes_of(options), "device schedules", err);
 	if (rc)
 		return rc;
 	schedule->batch = options->batch;
