@@ -58,7 +58,7 @@ static int read_net(struct run_words *words, const char *const *names, int count
 	return result;
 }
 
-// The device has no adaptive pools and no groups of a convolution; who ends with a loss reads no gradient.
+// What the device has not is refused; a network that ends with a loss reads no gradient.
 static int open_net(struct run_words *words, const char *const *names, int count, struct net *net, struct schedule *schedule, struct wc_error *err)
 {
 	int result = read_net(words, names, count, net, schedule, err);
