@@ -10,7 +10,7 @@
 #include "traces/wct_compare.h"
 #include "traces/wct_reader.h"
 
-enum { GOT, EXPECTED, SIDES, OPCODES = 16 };
+enum { GOT, EXPECTED, SIDES, OPCODES = 16, CORES = 8 };
 
 // What must agree for two traces to be of the same run. Backend, arithmetic and the like may differ.
 static const char *const identity_keys[] = { "net", "batch", "schedule", "array", "buffer", "bus", "seed", "cores" };
@@ -35,8 +35,8 @@ struct side {
 	struct wct_reader *reader;
 	bool is_done;
 	uint32_t kinds;
-	// How far the trace goes: 1 + the highest command by kind and engine, as each engine works in order.
-	uint64_t span[WCT_KIND_END][OPCODES];
+	// How far the trace goes: 1 + the highest command by kind, engine and core, as each engine works in order.
+	uint64_t span[WCT_KIND_END][OPCODES][CORES];
 };
 
 struct diff {
@@ -95,6 +95,13 @@ static uint32_t engine_of(const struct wct_event *event)
 	return opcode % OPCODES;
 }
 
+static uint64_t *span_of(struct side *side, const struct wct_event *event)
+{
+	const uint64_t core = wct_event_has_coord(event, WCT_CORE) ? (uint64_t)event->coord[WCT_CORE] : 0;
+
+	return &side->span[event->kind][engine_of(event)][core % CORES];
+}
+
 static bool is_comparable(const struct diff *diff, int side, const struct wct_event *event)
 {
 	const struct side *other = &diff->sides[!side];
@@ -149,7 +156,7 @@ static int take_event(struct diff *diff, int side, const struct wct_event *event
 		return 0;
 	}
 	if (event->command != WCT_NO_COMMAND) {
-		uint64_t *span = &diff->sides[side].span[event->kind][engine_of(event)];
+		uint64_t *span = span_of(&diff->sides[side], event);
 
 		if (*span <= event->command)
 			*span = (uint64_t)event->command + 1;
@@ -192,14 +199,14 @@ static void note_one_sided(struct diff *diff)
 {
 	for (size_t i = 0; i < diff->align.queue_count; i++) {
 		const struct wct_queue *queue = &diff->align.queues[i];
-		const struct side *other = &diff->sides[!queue->side];
+		struct side *other = &diff->sides[!queue->side];
 		uint64_t sequence = queue->matched;
 
 		if (queue->kind == WCT_HEADER)
 			continue;
 		for (const struct wct_pending *pending = queue->head; pending; pending = pending->next) {
 			const struct wct_event *event = &pending->event;
-			bool is_beyond_end = event->command == WCT_NO_COMMAND || event->command >= other->span[event->kind][engine_of(event)];
+			bool is_beyond_end = event->command == WCT_NO_COMMAND || event->command >= *span_of(other, event);
 			struct wct_divergence divergence;
 
 			if (is_beyond_end && wct_reader_is_cut(other->reader)) {

@@ -221,7 +221,7 @@ int compare_collect(struct compare *compare, const struct compare_source *source
 	const int kind = collected_as(source, &rows->value, compare->layout->cores);
 	int result = 0;
 
-	if (rows->value.kind == SLAB_UPDATE_GRADIENT && !rows->value.stage && !source->in_memory)
+	if (compare->layout->cores > 1 && rows->value.kind == SLAB_UPDATE_GRADIENT && !rows->value.stage && !source->in_memory)
 		return collect_gradient(compare, source, rows, err);
 
 	if (kind < 0 || rows->value.node == 0)

@@ -60,8 +60,7 @@ struct golden_conv expect_gradient_conv(const struct expect *expect, int node);
 struct golden_pool expect_pool(const struct expect *expect, int node);
 struct golden_norm expect_norm(const struct expect *expect, int node);
 
-// The output of a node; its gradient (of what has one). Dense NHWC, valid until release. NULL: see err. WC_ERR_INPUT for what the golden
-// model of a run has not: groups of a convolution.
+// The output of a node; its gradient (of what has one). Dense NHWC, valid until release. NULL: see err.
 const uint16_t *expect_act(struct expect *expect, int node, struct wc_error *err);
 const uint16_t *expect_grad(struct expect *expect, int node, struct wc_error *err);
 // Bring a core's gradients of a node's parameters to cut `cut`, which is the present one or the next: of filters and bias, or gamma and beta.

@@ -40,13 +40,15 @@ static void take_snapshot(struct run *run, int core)
 int run_on_tile_row(void *context, const struct wc_tile_row *row)
 {
 	struct run *run = context;
-	const struct op *op = op_of(run, row->core, row->command_index);
-	const struct compare_tile *tile = &run->compare.tiles[row->core];
+	const struct op *op = run->failure ? NULL : op_of(run, row->core, row->command_index);
+	const struct compare_tile *tile;
 	const bool failed = run->compare.mismatch.kind != MISMATCH_NONE;
 	int result;
 
+	// A core that goes on in the same cycle changes nothing of it.
 	if (!op)
 		return run->failure;
+	tile = &run->compare.tiles[row->core];
 	// Behind the first difference only the rest of its tile is of interest.
 	if (failed && (row->core != run->compare.mismatch.core || row->command_index != run->compare.mismatch.command))
 		return 0;
@@ -105,10 +107,10 @@ int run_on_event(void *context, const struct wc_event *event)
 {
 	struct run *run = context;
 	const bool ring = event->kind == WC_EVENT_BURST && event->command_index == UINT32_MAX;
-	struct op *op = ring ? NULL : op_of(run, event->core, event->command_index);
+	struct op *op = run->failure || ring ? NULL : op_of(run, event->core, event->command_index);
 	int result;
 
-	if (!op && !ring)
+	if (run->failure)
 		return run->failure;
 	// The end of a command stands behind its result.
 	if (event->kind == WC_EVENT_COMMAND_END) {

@@ -156,7 +156,6 @@ static int set_up_core(struct run *run, int index, struct wc_error *err)
 		run->work_all += step_work(&core->program, &core->program.steps[i]);
 	if (core->program.live_bytes > run->result->buffer_high_water)
 		run->result->buffer_high_water = core->program.live_bytes;
-	host_trace_program(&run->trace, &core->program);
 	return 0;
 }
 
@@ -176,8 +175,7 @@ int run_set_up(struct run *run, struct wc_error *err)
 		return result;
 	layout_bind(&run->layout, &run->memory);
 	if ((result = collect_init(&run->collect, options->net, options->schedule->batch, err)) ||
-	    (result = profile_init(&run->result->profile, options->net->node_count, err)) ||
-	    (result = host_trace_open(&run->trace, &options->device.params, options->trace, options->golden_trace, options->trace_level, err)))
+	    (result = profile_init(&run->result->profile, options->net->node_count, err)))
 		return result;
 	for (int core = 0; core < run->core_count; core++)
 		if ((result = set_up_core(run, core, err)))
@@ -189,8 +187,14 @@ int run_set_up(struct run *run, struct wc_error *err)
 		run->cycles = options->resume->from->cycles;
 	}
 	expect_restart(run->expect, run->core_count);
+	// A trace that is there is replaced when nothing can be refused any more.
 	if ((result = run_find_parts(run, err)) || (result = place_parameters(run, err)) || (result = run_place_batch(run, err)) ||
-	    (result = run_open_device(run, err)) || (result = trace_headers(run, err)))
+	    (result = run_open_device(run, err)) ||
+	    (result = host_trace_open(&run->trace, &options->device.params, options->trace, options->golden_trace, options->trace_level, err)))
+		return result;
+	for (int core = 0; core < run->core_count; core++)
+		host_trace_program(&run->trace, &run->cores[core].program);
+	if ((result = trace_headers(run, err)))
 		return result;
 	return compare_init(&run->compare, &run->layout, run->expect, &run->collect, run->backend, host_trace_wanted(&run->trace), err);
 }

@@ -183,6 +183,15 @@ static uint64_t profile_cycles(const struct profile *profile)
 	return cycles;
 }
 
+static void use_rtl(struct rig *rig)
+{
+	rig->options.device.kind = DEVICE_RTL;
+	rig->options.device.params.mac_stages = 2;
+	rig->options.device.rtl = (struct wc_rtl_options){
+		.library = "build/rtl/r8c4-b16384-w32-c2-m2-rtl-rand/wc_rtl.so", .latency_cycles = 40, .random_memory = true,
+	};
+}
+
 // With random latency and back-pressure, so that the cores drift apart.
 Test(cores, on_the_rtl)
 {
@@ -196,11 +205,7 @@ Test(cores, on_the_rtl)
 		cr_assert(model.planned && rtl.planned);
 		rig_train(&model);
 		rig_train(&rtl);
-		rtl.options.device.kind = DEVICE_RTL;
-		rtl.options.device.params.mac_stages = 2;
-		rtl.options.device.rtl = (struct wc_rtl_options){
-			.library = "build/rtl/r8c4-b16384-w32-c2-m2-rtl-rand/wc_rtl.so", .latency_cycles = 40, .random_memory = true,
-		};
+		use_rtl(&rtl);
 		rig_expect_right(&model, rig_run(&model));
 		rig_expect_right(&rtl, rig_run(&rtl));
 		cr_expect_eq(model.result.loss, rtl.result.loss);
@@ -213,5 +218,30 @@ Test(cores, on_the_rtl)
 		cr_expect_eq(profile_cycles(&rtl.result.profile), both);
 		rig_stop(&model);
 		rig_stop(&rtl);
+	}
+}
+
+// The other core's events of the same cycle do not cover it.
+Test(cores, a_fault_is_found_whatever_the_other_core_does)
+{
+	enum { FAULTS = 60 };
+	static const enum op_kind kinds[] = {OP_FORWARD, OP_DATA_GRADIENT, OP_WEIGHT_GRADIENT};
+
+	for (int i = 0; i < FAULTS; i++) {
+		struct found found;
+		struct rig rig;
+
+		// Another seed, other latencies.
+		rig_start_cores(&rig, whole_net, i % 4 < 2 ? "baseline" : "mbs2", CORES, 8, 4, BATCH, 16384, 32, (uint64_t)i);
+		cr_assert(rig.planned);
+		find_command(&found, &rig, kinds[i % 3], i / 3);
+		use_rtl(&rig);
+		rig.options.fault.device =
+			(struct wc_fault){.kind = WC_FAULT_ACCUMULATOR, .core = i % CORES, .command = found.index, .row = 0, .column = 0, .bit = 30};
+		cr_assert_eq(rig_run(&rig), WC_ERR_MISMATCH, "core %d, command %" PRIu32 ": %s", i % CORES, found.index, rig.err.text);
+		cr_expect_eq(rig.result.mismatch.core, i % CORES);
+		cr_expect_eq(rig.result.mismatch.command, found.index);
+		find_release(&found);
+		rig_stop(&rig);
 	}
 }

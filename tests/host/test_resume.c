@@ -36,9 +36,9 @@ static int on_part(void *context, const struct run_position *position, struct wc
 	return position->parts == stop->at ? WC_ERR_STOPPED : 0;
 }
 
-static void start(struct rig *rig, enum device_kind kind)
+static void start(struct rig *rig, enum device_kind kind, int cores)
 {
-	rig_start(rig, whole_net, "mbs2", 16, 16, 3, 65536, 16, 11);
+	rig_start_cores(rig, whole_net, "mbs2", cores, 16, 16, 3 * cores, 65536, 16, 11);
 	cr_assert(rig->planned, "%s", rig->err.text);
 	rig_train(rig);
 	rig->options.device.kind = kind;
@@ -56,13 +56,13 @@ static uint64_t profile_cycles(const struct profile *profile)
 }
 
 // The run without a stop; its result is the caller's to release.
-static uint64_t run_through(enum device_kind kind, struct run_result *result)
+static uint64_t run_through(enum device_kind kind, int cores, struct run_result *result)
 {
 	struct stop stop = {0};
 	const struct run_resume resume = {.part_done = on_part, .context = &stop};
 	struct rig rig;
 
-	start(&rig, kind);
+	start(&rig, kind, cores);
 	rig.options.resume = &resume;
 	rig_expect_right(&rig, rig_run(&rig));
 	*result = rig.result;
@@ -91,13 +91,13 @@ static void expect_same(const struct run_result *result, const struct run_result
 }
 
 // Stop after part `at`, and take the run up there.
-static void stop_at(enum device_kind kind, uint64_t at, const struct run_result *whole)
+static void stop_at(enum device_kind kind, int cores, uint64_t at, const struct run_result *whole)
 {
 	struct stop stop = {.at = at};
 	struct run_resume resume = {.part_done = on_part, .context = &stop};
 	struct rig rig;
 
-	start(&rig, kind);
+	start(&rig, kind, cores);
 	rig.options.resume = &resume;
 	cr_assert_eq(rig_run(&rig), WC_ERR_STOPPED);
 	rig_stop(&rig);
@@ -107,7 +107,7 @@ static void stop_at(enum device_kind kind, uint64_t at, const struct run_result 
 	keep(&from, &stop.position);
 	resume.from = &from;
 	stop.at = 0;
-	start(&rig, kind);
+	start(&rig, kind, cores);
 	rig.options.resume = &resume;
 	rig_expect_right(&rig, rig_run(&rig));
 	expect_same(&rig.result, whole);
@@ -119,20 +119,32 @@ static void stop_at(enum device_kind kind, uint64_t at, const struct run_result 
 Test(resume, goes_on_behind_any_part)
 {
 	struct run_result whole;
-	const uint64_t parts = run_through(DEVICE_MODEL, &whole);
+	const uint64_t parts = run_through(DEVICE_MODEL, 1, &whole);
 
 	cr_assert_gt(parts, 1);
 	for (uint64_t at = 1; at < parts; at++)
-		stop_at(DEVICE_MODEL, at, &whole);
+		stop_at(DEVICE_MODEL, 1, at, &whole);
+	run_result_release(&whole);
+}
+
+// Both global buffers, and each core's place in its ring.
+Test(resume, of_two_cores_goes_on_behind_any_part)
+{
+	struct run_result whole;
+	const uint64_t parts = run_through(DEVICE_MODEL, 2, &whole);
+
+	cr_assert_gt(parts, 2);
+	for (uint64_t at = 1; at < parts; at++)
+		stop_at(DEVICE_MODEL, 2, at, &whole);
 	run_result_release(&whole);
 }
 
 Test(resume, has_the_cycles_of_the_rtl_before)
 {
 	struct run_result whole;
-	const uint64_t parts = run_through(DEVICE_RTL, &whole);
+	const uint64_t parts = run_through(DEVICE_RTL, 1, &whole);
 
-	stop_at(DEVICE_RTL, 1, &whole);
-	stop_at(DEVICE_RTL, parts / 2, &whole);
+	stop_at(DEVICE_RTL, 1, 1, &whole);
+	stop_at(DEVICE_RTL, 1, parts / 2, &whole);
 	run_result_release(&whole);
 }

@@ -246,6 +246,29 @@ Test(diff, commands_of_two_cores_are_told_apart)
 	free(text);
 }
 
+// A device that a mismatch of core 0 ended: what core 1 had not come to is no divergence before it.
+Test(diff, a_slower_core_is_not_the_first_divergence)
+{
+	struct wct_diff_report report;
+	struct wct_event *event;
+	struct wc_error err;
+	size_t kept = 0;
+
+	double_cores(&device);
+	double_cores(&golden);
+	for (size_t i = 0; i < device.count; i++)
+		if (device.events[i].command == WCT_NO_COMMAND || device.events[i].coord[WCT_CORE] == 0 || device.events[i].command < 9)
+			device.events[kept++] = device.events[i];
+	device.count = kept;
+	event = event_of(&device, WCT_RESULT, 15, 0);
+	cr_assert_eq(event->coord[WCT_CORE], 0);
+	event->result.digest ^= 1;
+	cr_assert_eq(diff(&report, &err), WC_ERR_MISMATCH);
+	cr_expect_eq(report.first.command, 15);
+	cr_expect_eq(report.first.core, 0);
+	cr_expect_eq(report.first.difference, WCT_DIFFERS);
+}
+
 Test(diff, a_missing_event_is_a_divergence)
 {
 	struct wct_diff_report report;

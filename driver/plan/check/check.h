@@ -101,7 +101,7 @@ struct check_result {
 
 // Check `schedule` against `net`. 0 if it is proven. WC_ERR_INPUT with the violation's text, behind "FILE:LINE: " where they are known, if it is wrong; also, with
 // violation.kind CHECK_NONE, if what is asked for is not checked here (a `device` schedule of what the device
-// has not: adaptive pools, groups of a convolution; an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
+// has not: adaptive pools; an operator that reads a tensor twice, numbers beyond 64 bits). WC_ERR_SYSTEM if memory runs out. `result` is always filled and owns nothing.
 int schedule_check_with(const struct schedule *schedule, const struct net *net, const struct check_options *options, struct check_result *result,
 			struct wc_error *err);
 // The same with neither loss nor update.
