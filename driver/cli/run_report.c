@@ -30,8 +30,8 @@ static void write_place(const struct mismatch *mismatch, const struct net *net, 
 	switch (mismatch->kind) {
 	case MISMATCH_TILE:
 		fprintf(file, "mismatch: layer '%s' %s, %s\n", net->nodes[op->node].name, op_name(op), element);
-		fprintf(file, "  tile       m %d n %d (%s, %" PRId64 " waves), row %d column %d of %dx%d", op->m_first / params->acc_rows,
-			op->n_first / params->cols, command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
+		fprintf(file, "  tile       m %d n %d (%s, %" PRId64 " waves), row %d column %d of %dx%d", op_tile_m(op, &net->nodes[op->node], params->acc_rows),
+			op_tile_n(op, &net->nodes[op->node], params->cols), command, op_waves(op, params->rows), mismatch->m, mismatch->n, op->m_count, op->n_count);
 		if (!op_is_map_tile(op))
 			fprintf(file, ", cut %d", op->value.stage);
 		fprintf(file, "\n");

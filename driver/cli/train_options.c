@@ -9,7 +9,7 @@
 
 // A run's commands are counted in 32 bits.
 enum { STEPS_MAX = 100000, LENGTH_MAX = 1000000000, TESTS_MAX = 10000 };
-// Of the training is warm-up.
+// The default warm-up is a tenth of the training.
 enum { WARMUP_PART = 10 };
 
 static bool is_fashion(const struct run_words *words)

@@ -52,7 +52,7 @@ int expect_output(const struct expect *expect);
 void expect_release_sums(struct expect *expect);
 // Parameters of a node, as their sums are laid out: the first element of an array, and of the array behind the last.
 uint64_t expect_sums_at(const struct expect *expect, int node, enum parameter_array array);
-// The gradient of an array over the first cores, 0: over all; that of one core. Complete, else NULL: see err.
+// The gradient of an array: `cores` 0: over all cores; 1: core 0's. That of one core. Complete, else NULL: see err.
 const float *expect_complete(struct expect *expect, int node, enum parameter_array array, int cores, struct wc_error *err);
 const float *expect_core_gradient(const struct expect *expect, int core, int node, enum parameter_array array, struct wc_error *err);
 // One array of the optimizer's and the data's behind the update. NULL: see err.

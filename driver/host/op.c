@@ -80,6 +80,24 @@ struct op_pixel op_pixel(const struct op *op, int m)
 	};
 }
 
+// Of channels `first` on, in tiles of `size` that begin anew with each group.
+static int tile_of(int first, int channels, int groups, int size)
+{
+	const int per_group = groups > 1 ? channels / groups : channels, tiles = (per_group + size - 1) / size;
+
+	return groups > 1 ? first / per_group * tiles + first % per_group / size : first / size;
+}
+
+int op_tile_m(const struct op *op, const struct net_node *node, int acc_rows)
+{
+	return tile_of(op->m_first, node->out.channels, op->kind == OP_WEIGHT_GRADIENT ? node->conv.groups : 1, acc_rows);
+}
+
+int op_tile_n(const struct op *op, const struct net_node *node, int cols)
+{
+	return tile_of(op->n_first, op->kind == OP_FORWARD ? node->out.channels : node->in.channels, op_is_map_tile(op) ? node->conv.groups : 1, cols);
+}
+
 const char *op_name(const struct op *op)
 {
 	static const char *const names[] = {

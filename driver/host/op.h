@@ -126,6 +126,10 @@ struct op_pixel {
 };
 struct op_pixel op_pixel(const struct op *op, int m);
 
+// Which tile of its GEMM it is along m and n; of a convolution of several groups, those of one group before those of the next.
+int op_tile_m(const struct op *op, const struct net_node *node, int acc_rows);
+int op_tile_n(const struct op *op, const struct net_node *node, int cols);
+
 // Of the pixels of its tensor; not of parameters.
 static inline bool op_is_map_tile(const struct op *op)
 {

@@ -84,8 +84,10 @@ static void start(const struct host_trace *trace, struct wct_event *event, enum 
 	}
 	wct_event_set_coord(event, WCT_STRIP, step_of(trace, op)->strip);
 	if (op_is_tile(op)) {
-		wct_event_set_coord(event, WCT_TILE_M, op->m_first / trace->acc_rows);
-		wct_event_set_coord(event, WCT_TILE_N, op->n_first / trace->cols);
+		const struct net_node *node = &trace->programs[core]->net->nodes[op->node];
+
+		wct_event_set_coord(event, WCT_TILE_M, op_tile_m(op, node, trace->acc_rows));
+		wct_event_set_coord(event, WCT_TILE_N, op_tile_n(op, node, trace->cols));
 		wct_event_set_coord(event, WCT_M_FIRST, op->m_first);
 		wct_event_set_coord(event, WCT_N_FIRST, op->n_first);
 	}

@@ -21,7 +21,7 @@ struct value {
 	// that has done so last, 0 when the gradient is complete; of the others, whose part it is.
 	int reader;
 	// SLAB_ACT of an add: inputs that are in the sum, 0 when all are. SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD: the cut that was added last. SLAB_WIDE: output channels of the reader that are in
-	// the sum. SLAB_UPDATE_GRADIENT: cores whose gradients are in the sum, 0 when all are. SLAB_UPDATE_STATE: 0 before the update, 1 behind it.
+	// the sum. SLAB_UPDATE_GRADIENT: 1 as long as it is core 0's alone, 0 when all cores' gradients are in it. SLAB_UPDATE_STATE: 0 before the update, 1 behind it.
 	int stage;
 	enum parameter_array array; // SLAB_CORE_GRADIENT to SLAB_UPDATE_WEIGHT
 	int core; // SLAB_WGRAD, SLAB_BIAS_WGRAD, SLAB_PARAMETERS_WGRAD, SLAB_CORE_GRADIENT: whose

@@ -45,6 +45,8 @@ void value_name(const struct net *net, const struct value *value, char *text, si
 		snprintf(text, size, "core %d's gradient of %s's %s", value->core, node->name, arrays[value->array]);
 		break;
 	case SLAB_UPDATE_GRADIENT:
+		snprintf(text, size, "%sgradient of %s's %s", value->stage ? "core 0's " : "", node->name, arrays[value->array]);
+		break;
 	case SLAB_UPDATE_STATE:
 	case SLAB_UPDATE_WEIGHT:
 		snprintf(text, size, "%s of %s's %s", forms[value->kind], node->name, arrays[value->array]);

@@ -33,6 +33,8 @@ void account_schedule(const struct schedule *schedule, const struct net *net, in
 // The same with what runs beside the groups, as program_expand_whole() has it; `device`.
 void account_schedule_whole(const struct schedule *schedule, const struct net *net, int acc_rows, struct program_whole whole, struct account *account);
 
+// A planner's schedule, or one that is proven: no slice of a convolution cuts one of its groups.
+//
 // One group of a schedule of one core, whether or not it is in schedule->groups; extra_macs stays 0.
 void account_group(const struct schedule *schedule, const struct sched_group *group, const struct net *net, int acc_rows,
 		   struct account *account);

@@ -170,3 +170,37 @@ Test(groups, weights_are_named_by_their_place_in_the_group)
 	find_release(&found);
 	rig_stop(&rig);
 }
+
+// Of layer `a`, 2 groups of 20 on 16 columns, and of `d`, one channel each: as they come, the tiles count on from group to group.
+Test(groups, tiles_are_numbered_over_all_groups)
+{
+	static const struct {
+		const char *name;
+		enum op_kind kind;
+		int along_m, along_n;
+	} cases[] = {{"a", OP_FORWARD, 1, 4}, {"a", OP_DATA_GRADIENT, 1, 4}, {"a", OP_WEIGHT_GRADIENT, 2, 7}, {"d", OP_FORWARD, 1, 40}, {"d", OP_WEIGHT_GRADIENT, 40, 1}};
+	struct found found;
+	struct rig rig;
+
+	rig_start(&rig, small_net, "baseline", 16, 16, 2, 65536, 16, 21);
+	cr_assert(rig.planned, "%s", rig.err.text);
+	find_all(&found, &rig);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const int node = net_find(&rig.net, cases[i].name);
+		int m = 0, n = 0;
+
+		for (uint32_t j = 0; j < found.queue.end; j++) {
+			const struct op *op = op_queue_at(&found.queue, j);
+
+			if (op->node != node || op->kind != cases[i].kind)
+				continue;
+			cr_expect_leq(op_tile_m(op, &rig.net.nodes[node], 256), m, "%s", cases[i].name);
+			m = op_tile_m(op, &rig.net.nodes[node], 256) + 1 > m ? op_tile_m(op, &rig.net.nodes[node], 256) + 1 : m;
+			n = op_tile_n(op, &rig.net.nodes[node], 16) + 1 > n ? op_tile_n(op, &rig.net.nodes[node], 16) + 1 : n;
+		}
+		cr_expect_eq(m, cases[i].along_m, "%s: %d along m", cases[i].name, m);
+		cr_expect_eq(n, cases[i].along_n, "%s: %d along n", cases[i].name, n);
+	}
+	find_release(&found);
+	rig_stop(&rig);
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule: the learning rate climbs to its peak, stays there or falls, and is above 0 in every step.
+// Rule: the learning rate climbs to its peak, and stays there or falls to what is above 0 if the peak is.
 #include <criterion/criterion.h>
 
 #include "driver/host/rate.h"

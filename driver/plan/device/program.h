@@ -30,7 +30,7 @@ enum slab_kind {
 	SLAB_LABELS,     // int32
 	SLAB_LOSSES,     // fp32
 	SLAB_SOFTMAX,    // fp32: the largest logit of each, then the reciprocal of each sum, then the logarithm of each
-	// Of the reduction and the update, elements lo..hi of one of the node's arrays.
+	// Of the reduction and the update, elements lo..hi of one of the node's arrays; value_is_array() takes what stands between the first and the last.
 	SLAB_CORE_GRADIENT,   // fp32: what core `core` has summed
 	SLAB_UPDATE_GRADIENT, // fp32: core 0's sums, to which those of the others are added: the gradient of the mini-batch
 	SLAB_UPDATE_STATE,    // fp32: masters, then momenta, each padded to the bus
@@ -139,14 +139,14 @@ struct program {
 // steps where the buffer has room and nothing stores what they read, so that DMA overlaps compute. Steps that
 // compute or store stay in the schedule's order.
 int program_expand(struct program *program, const struct schedule *schedule, const struct net *net, struct wc_error *err);
-// What runs beside the groups, over the whole batch (driver/README.md, "Graphs on the device").
+// What runs beside the groups, over a core's samples (driver/README.md, "Graphs on the device").
 struct program_whole {
 	bool loss;   // behind the last forward group, if the network has a loss node
 	bool update; // behind the last backward group, if there is one. With several cores the reduction comes before it, asked or not
 };
 int program_expand_whole(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole,
 			 struct wc_error *err);
-// The same for core `core` of the schedule's; the others do it for core 0.
+// The same for core `core` of the schedule's; program_expand() and program_expand_whole() do it for core 0, and of several cores have the reduction.
 int program_expand_core(struct program *program, const struct schedule *schedule, const struct net *net, struct program_whole whole, int core,
 			struct wc_error *err);
 void program_release(struct program *program);
