@@ -31,6 +31,8 @@ static _Noreturn void in_child(const char *root, const char *target, bool questi
 	// A group of its own can be ended with all that make has started. make itself ends with this program.
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	// Training ignores it.
+	signal(SIGPIPE, SIG_DFL);
 	// What a make that runs this program says to its own children (job server, flags, a second reading) is not for this one.
 	unsetenv("MAKEFLAGS");
 	unsetenv("MFLAGS");

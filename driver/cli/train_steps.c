@@ -208,6 +208,10 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	if (wrong && (!status || status == WC_ERR_STOPPED)) {
 		*err = later;
 		status = wrong;
+	} else if (wrong) {
+		const struct wc_error first = *err;
+
+		wc_fail(err, status, "%s; %s", first.text, later.text);
 	}
 	wc_free(steps->losses);
 	steps->losses = NULL;

@@ -104,8 +104,8 @@ static void same_steps(const struct golden_element *element, const struct golden
 		const struct golden_pe *pe = &element->pes[i], *other = &of_group->pes[i];
 
 		cr_assert(pe->a == other->a && pe->b == other->b && pe->psum == other->psum, "step %d", i);
-		cr_assert((pe->a_at < 0 && pe->a_at == other->a_at) || a[pe->a_at] == pe->a, "step %d", i);
-		cr_assert((pe->b_at < 0 && pe->b_at == other->b_at) || b[pe->b_at] == pe->b, "step %d", i);
+		cr_assert(pe->a_at < 0 ? pe->a_at == other->a_at : a[pe->a_at] == pe->a, "step %d", i);
+		cr_assert(pe->b_at < 0 ? pe->b_at == other->b_at : b[pe->b_at] == pe->b, "step %d", i);
 	}
 	cr_assert_eq(element->result, of_group->result);
 	cr_assert_eq(element->preload, of_group->preload);
