@@ -189,11 +189,14 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	const bool kept = !status || status == WC_ERR_STOPPED || status == WC_ERR_MISMATCH || result->updates;
 	const char *save = kept ? steps->outputs->paths[RUN_SAVE] : NULL;
 	struct wc_error later;
+	bool unsaved = false;
 	int wrong = 0;
 
 	// First of all: a curve can be drawn again, training would have to be done again.
-	if (save && (wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, result->updates), save, &later)))
+	if (save && (wrong = parameters_save(&steps->job->train->optimizer, drawn(steps, result->updates), save, &later))) {
 		save = NULL;
+		unsaved = true;
+	}
 	if (!wrong)
 		wrong = close_curve(steps, &later);
 	else
@@ -208,7 +211,7 @@ int train_steps_end(struct train_steps *steps, const struct run_result *result, 
 	if (wrong && (!status || status == WC_ERR_STOPPED)) {
 		*err = later;
 		status = wrong;
-	} else if (wrong) {
+	} else if (unsaved) {
 		const struct wc_error first = *err;
 
 		wc_fail(err, status, "%s; %s", first.text, later.text);
