@@ -94,7 +94,7 @@ static json_t *group_json(const struct schedule *schedule, int index, const stru
 	json_t *object = json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:I, s:o, s:o, s:o, s:o, s:I}", "phase", sched_phase_name(group->phase), "first",
 				   net->nodes[group->first].name, "last", net->nodes[group->last].name, "sub_batch", group->sub_batch, "strips",
 				   group->strip_count, "tiling", sched_tiling_name(group->tiling), "iterations",
-				   (schedule->batch / schedule->cores + group->sub_batch - 1) / group->sub_batch, "buffer_bytes",
+				   (schedule_of_core(schedule).batch + group->sub_batch - 1) / group->sub_batch, "buffer_bytes",
 				   (json_int_t)costs->group_buffer_bytes[index], "stored", list(group, net, is_stored), "regenerated",
 				   list(group, net, is_regenerated), "recomputed", list(group, net, is_recomputed), "held", list(group, net, schedule->accounting == SCHED_DEVICE ? is_kept : is_held),
 				   "pinned_bytes", (json_int_t)costs->group_pinned_bytes[index]);

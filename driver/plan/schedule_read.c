@@ -233,7 +233,7 @@ static int read_property(struct parser *parser)
 	*seen = true;
 	if (seen == &parser->has_tiling)
 		return read_tiling(parser);
-	return parser_int(parser, "sub_batch", parser->words[1], 1, parser->schedule->batch / parser->schedule->cores, &parser->group->sub_batch);
+	return parser_int(parser, "sub_batch", parser->words[1], 1, schedule_of_core(parser->schedule).batch, &parser->group->sub_batch);
 }
 
 static int read_strip(struct parser *parser)

@@ -42,7 +42,7 @@ int expand_init(struct expansion *x, struct program *program, const struct sched
 void expand_set_core(struct expansion *x, int core)
 {
 	x->program->core = core;
-	x->core_samples = x->schedule->batch / x->schedule->cores;
+	x->core_samples = schedule_of_core(x->schedule).batch;
 	x->core_first = core * x->core_samples;
 }
 
