@@ -9,6 +9,17 @@
 #include "tests/net_text.h"
 #include "tests/plan_own.h"
 
+const char *const rig_planners[RIG_PLANNERS] = {"baseline", "il", "mbs-fs", "mbs1", "mbs2", "overl", "2ps", "overl-h", "2ps-h", "hybrid"};
+
+uint64_t rig_profile_cycles(const struct profile *profile)
+{
+	uint64_t cycles = 0;
+
+	for (enum profile_phase phase = 0; phase < PROFILE_PHASES; phase++)
+		cycles += profile_sum(profile, phase).cycles;
+	return cycles;
+}
+
 static void start(struct rig *rig, const char *yaml, uint64_t seed)
 {
 	*rig = (struct rig){0};

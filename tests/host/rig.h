@@ -42,4 +42,11 @@ void rig_stop(struct rig *rig);
 // Fail the test unless the run checked something, found no difference, and moved the predicted bytes.
 void rig_expect_right(const struct rig *rig, int status);
 
+// The names of all planners.
+enum { RIG_PLANNERS = 10 };
+extern const char *const rig_planners[RIG_PLANNERS];
+
+// The cycles of all layers and phases.
+uint64_t rig_profile_cycles(const struct profile *profile);
+
 #endif

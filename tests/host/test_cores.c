@@ -14,9 +14,6 @@
 
 enum { CORES = 2, BATCH = 6 };
 
-static const char *const planners[] = {"baseline", "il", "mbs-fs", "mbs1", "mbs2", "overl", "2ps", "overl-h", "2ps-h", "hybrid"};
-enum { PLANNERS = sizeof(planners) / sizeof(*planners) };
-
 static void start(struct rig *rig, const char *planner, int cores)
 {
 	rig_start_cores(rig, whole_net, planner, cores, 8, 4, BATCH, 16384, 16, 7);
@@ -39,18 +36,18 @@ static void expect_same(const struct run_result *one, const struct run_result *s
 
 Test(cores, have_the_bits_of_one_and_the_predicted_bytes)
 {
-	for (int i = 0; i < PLANNERS; i++) {
+	for (int i = 0; i < RIG_PLANNERS; i++) {
 		struct rig one, several;
 
-		start(&one, planners[i], 1);
-		start(&several, planners[i], CORES);
+		start(&one, rig_planners[i], 1);
+		start(&several, rig_planners[i], CORES);
 		rig_train(&one);
 		rig_train(&several);
 		rig_expect_right(&one, rig_run(&one));
 		rig_expect_right(&several, rig_run(&several));
-		cr_expect_eq(one.result.loss, several.result.loss, "%s", planners[i]);
-		expect_same(&one.result, &several.result, planners[i]);
-		cr_expect_eq(several.result.counts.tiles % CORES, 0, "%s", planners[i]);
+		cr_expect_eq(one.result.loss, several.result.loss, "%s", rig_planners[i]);
+		expect_same(&one.result, &several.result, rig_planners[i]);
+		cr_expect_eq(several.result.counts.tiles % CORES, 0, "%s", rig_planners[i]);
 		rig_stop(&one);
 		rig_stop(&several);
 	}
@@ -58,10 +55,10 @@ Test(cores, have_the_bits_of_one_and_the_predicted_bytes)
 
 Test(cores, reduce_without_an_update)
 {
-	for (int i = 0; i < PLANNERS; i++) {
+	for (int i = 0; i < RIG_PLANNERS; i++) {
 		struct rig rig;
 
-		start(&rig, planners[i], CORES);
+		start(&rig, rig_planners[i], CORES);
 		rig_expect_right(&rig, rig_run(&rig));
 		rig_stop(&rig);
 	}
@@ -174,15 +171,6 @@ Test(cores, a_wrong_gradient_of_another_core_is_found_by_the_reduction)
 	rig_stop(&rig);
 }
 
-static uint64_t profile_cycles(const struct profile *profile)
-{
-	uint64_t cycles = 0;
-
-	for (enum profile_phase phase = 0; phase < PROFILE_PHASES; phase++)
-		cycles += profile_sum(profile, phase).cycles;
-	return cycles;
-}
-
 static void use_rtl(struct rig *rig)
 {
 	rig->options.device.kind = DEVICE_RTL;
@@ -215,7 +203,7 @@ Test(cores, on_the_rtl)
 
 		// Each part takes as long as the slower core; the causes of a stall and the profile are of both cores.
 		cr_expect(rtl.result.cycles < both && rtl.result.cycles >= both / CORES, "%" PRIu64 " of %" PRIu64, rtl.result.cycles, both);
-		cr_expect_eq(profile_cycles(&rtl.result.profile), both);
+		cr_expect_eq(rig_profile_cycles(&rtl.result.profile), both);
 		rig_stop(&model);
 		rig_stop(&rtl);
 	}

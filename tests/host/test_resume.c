@@ -46,15 +46,6 @@ static void start(struct rig *rig, enum device_kind kind, int cores)
 		rig->options.device.rtl = (struct wc_rtl_options){.library = "build/rtl/r16c16-b65536-w16-m1-rtl/wc_rtl.so", .latency_cycles = 100};
 }
 
-static uint64_t profile_cycles(const struct profile *profile)
-{
-	uint64_t cycles = 0;
-
-	for (int i = 0; i < profile->node_count * PROFILE_PHASES; i++)
-		cycles += profile->entries[i].cycles;
-	return cycles;
-}
-
 // The run without a stop; its result is the caller's to release.
 static uint64_t run_through(enum device_kind kind, int cores, struct run_result *result)
 {
@@ -85,7 +76,7 @@ static void expect_same(const struct run_result *result, const struct run_result
 	cr_expect_eq(result->cycles, whole->cycles);
 	for (enum wc_counter counter = 0; result->cycles && counter < WC_COUNTER_COUNT; counter++)
 		cr_expect_eq(result->counters[counter], whole->counters[counter], "%s", wc_counter_name(counter));
-	cr_expect_eq(profile_cycles(&result->profile), result->cycles);
+	cr_expect_eq(rig_profile_cycles(&result->profile), result->cycles);
 	for (int i = 0; i < whole->profile.node_count * PROFILE_PHASES; i++)
 		cr_expect_eq(result->profile.entries[i].cycles, whole->profile.entries[i].cycles, "layer and phase %d", i);
 }

@@ -10,9 +10,6 @@
 #include "rig.h"
 #include "whole_net.h"
 
-static const char *const planners[] = {"baseline", "il", "mbs-fs", "mbs1", "mbs2", "overl", "2ps", "overl-h", "2ps-h", "hybrid"};
-enum { PLANNERS = sizeof(planners) / sizeof(*planners) };
-
 static uint32_t digest_of(const struct run_result *result, enum collect_kind kind, int node)
 {
 	for (int i = 0; i < result->digest_count; i++)
@@ -46,11 +43,11 @@ Test(whole, a_step_has_the_golden_bits_and_the_predicted_bytes)
 	for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++) {
 		struct run_result first;
 
-		for (int i = 0; i < PLANNERS; i++) {
+		for (int i = 0; i < RIG_PLANNERS; i++) {
 			struct rig rig;
 
-			rig_start(&rig, whole_net, planners[i], sizes[size].rows, sizes[size].cols, sizes[size].batch, sizes[size].buffer, sizes[size].bus, 7);
-			cr_assert(rig.planned, "%s: %s", planners[i], rig.err.text);
+			rig_start(&rig, whole_net, rig_planners[i], sizes[size].rows, sizes[size].cols, sizes[size].batch, sizes[size].buffer, sizes[size].bus, 7);
+			cr_assert(rig.planned, "%s: %s", rig_planners[i], rig.err.text);
 			rig_train(&rig);
 			rig_expect_right(&rig, rig_run(&rig));
 			cr_expect(rig.result.loss > 0 && rig.result.loss < 10, "%g", rig.result.loss);
@@ -58,9 +55,9 @@ Test(whole, a_step_has_the_golden_bits_and_the_predicted_bytes)
 				first = rig.result;
 				rig.result = (struct run_result){0};
 			} else {
-				cr_expect_eq(rig.result.loss, first.loss, "%s", planners[i]);
+				cr_expect_eq(rig.result.loss, first.loss, "%s", rig_planners[i]);
 				// All that ends a group is whole under both: of the network's 20 tensors and their gradients many.
-				cr_expect_gt(same_tensors(&rig, &first), 10, "%s", planners[i]);
+				cr_expect_gt(same_tensors(&rig, &first), 10, "%s", rig_planners[i]);
 			}
 			rig_stop(&rig);
 		}
